@@ -1,0 +1,47 @@
+# Everything works in a virtual environment of its own, which the first target that needs it sets up.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint types layers pytest format bench clean
+
+help:  ## show the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 10
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	touch $@
+
+run: $(READY)  ## optimize the toy problem of the paper and draw it
+	$(BIN)/python -m examples.toy
+
+test: lint types layers pytest  ## everything that must hold before a commit
+
+lint: $(READY)  ## format and lint, without changing anything
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: $(READY)  ## check the types
+	$(BIN)/basedpyright
+
+layers: $(READY)  ## check that nothing imports to its right
+	$(BIN)/lint-imports
+
+# small matrices: a second thread per process only gets in the way, and times of one thread compare
+pytest bench: export OMP_NUM_THREADS = 1
+
+pytest: $(READY)  ## run the tests
+	$(BIN)/pytest -n 2
+
+format: $(READY)  ## format, and mend what the linter can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)  ## seconds per ask, beside BoTorch and Optuna
+	$(BIN)/python -m benchmarks.speed
+
+clean:  ## remove all that the other targets made
+	rm -rf .venv build dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

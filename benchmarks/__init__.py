@@ -1,0 +1,1 @@
+"""Measurements of accuracy, of optimization and of speed, each against the field's peers."""

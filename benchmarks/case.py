@@ -1,0 +1,59 @@
+"""The data on which the speed of one ask is measured."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.problems.gp_samples import draw_functions
+
+NOISE = 0.01  # variance, against functions of amplitude 1
+
+
+@dataclass(frozen=True)
+class Case:
+    """One size: N evaluations of the objective and of K constraints in d dimensions, M samples of x*."""
+
+    N: int
+    K: int
+    d: int
+    M: int
+
+    def __str__(self) -> str:
+        return f"({self.N},{self.K},{self.d},{self.M})"
+
+    @staticmethod
+    def parse(text: str) -> "Case":
+        """The case written as 'N,K,d,M', with or without brackets."""
+        N, K, d, M = (int(part) for part in text.strip("()").split(","))
+        return Case(N, K, d, M)
+
+
+CASES = (Case(10, 1, 2, 10), Case(30, 2, 2, 50), Case(100, 2, 2, 50), Case(300, 2, 6, 50))
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Coupled observations: inputs X in the unit cube and rows Y, row 0 minimized, others feasible >= 0."""
+
+    X: Float[Tensor, "N d"]
+    Y: Float[Tensor, "N J"]
+
+
+def measure(case: Case, seed: int = 0) -> Measured:
+    """Noisy values of smooth random functions at random points, the same for every rule.
+
+    Draws where no observed point satisfies all constraints are drawn again, so that every rule does its main
+    job and not its fallback.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    # A lengthscale that grows as the distance between random points does: functions that N points can learn.
+    lengthscale = 0.2 * case.d**0.5
+    X = torch.rand(case.N, case.d, generator=generator, dtype=torch.float64)
+    while True:
+        functions = draw_functions(case.d, case.K + 1, generator, lengthscale, amplitude=1.0, points=500)
+        Y = functions(X)
+        Y = Y + NOISE**0.5 * torch.randn(Y.shape, generator=generator, dtype=Y.dtype)
+        if bool((Y[:, 1:] >= 0).all(-1).any()):
+            return Measured(X, Y)

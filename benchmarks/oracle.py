@@ -1,0 +1,68 @@
+"""Files of brute-force gains: data sets in one dimension, their hyperparameters and gains on a grid."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class KnownRow:
+    """The observations of one row, which may be none, and the zero-mean GP that it was drawn from."""
+
+    X: Float[Tensor, "N d"]
+    y: Float[Tensor, " N"]
+    lengthscale: float
+    amplitude: float
+    noise: float
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One data set: its rows, row 0 the objective, and what a measurement of each is worth."""
+
+    name: str
+    rows: tuple[KnownRow, ...]
+    gains: Float[Tensor, "J n"]
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """Data sets and the grid, in the unit cube, on which their gains are given, in nats."""
+
+    grid: Float[Tensor, "n d"]
+    datasets: tuple[Dataset, ...]
+
+
+def read_oracle(path: str | Path) -> Oracle:
+    """The contents of a file of the format of `rs_oracle.json`, its domain mapped to the unit interval."""
+    content = json.loads(Path(path).read_text())
+    if content["kernel"] != "squared exponential":
+        raise ValueError(f"{path}: the kernel is {content['kernel']!r}, expected 'squared exponential'")
+    low, high = content["domain"]
+    width = high - low
+
+    def to_unit(x: list[float]) -> Float[Tensor, "n 1"]:
+        return (torch.tensor(x, dtype=torch.float64).unsqueeze(-1) - low) / width
+
+    datasets = tuple(
+        Dataset(
+            name=f"{given['seed']} (K={given['K']}{', decoupled' if given['decoupled'] else ''})",
+            rows=tuple(
+                KnownRow(
+                    X=to_unit(row["x"]),
+                    y=torch.tensor(row["y"], dtype=torch.float64),
+                    lengthscale=row["ls"] / width,
+                    amplitude=row["amp"],
+                    noise=row["noise"],
+                )
+                for row in given["tasks"]
+            ),
+            gains=torch.tensor(given["rs_acq_per_task"], dtype=torch.float64),
+        )
+        for given in content["datasets"]
+    )
+    return Oracle(to_unit(content["grid"]), datasets)

@@ -1,0 +1,71 @@
+"""`python -m benchmarks.timing RULE N,K,d,M`: one JSON object, what one rule needs at one size.
+
+In a process of its own, so that its resident memory can be told.
+"""
+
+import json
+import resource
+import statistics
+import sys
+from collections.abc import Callable
+from time import process_time
+
+import torch
+
+from benchmarks.case import Case, Measured, measure
+
+REPEATS = 3
+
+
+def prepare(rule: str, measured: Measured, case: Case, seed: int) -> Callable[[], dict[str, float] | None]:
+    """One ask of `rule`, ready to be timed. Imports only that rule's libraries: they count in its memory."""
+    if rule == "pesc":
+        from benchmarks.ask_pesky import prepare_pesc
+
+        return prepare_pesc(measured, seed, case.M)
+    if rule == "logei":
+        from benchmarks.ask_botorch import prepare_logei
+
+        return prepare_logei(measured, seed)
+    if rule == "qlognei":
+        from benchmarks.ask_botorch import prepare_qlognei
+
+        return prepare_qlognei(measured, seed)
+    if rule == "optuna":
+        from benchmarks.ask_optuna import prepare_optuna
+
+        return prepare_optuna(measured, seed)
+    raise ValueError(f"unknown rule {rule!r}: choose from pesc, logei, qlognei, optuna")
+
+
+def time_asks(rule: str, case: Case) -> dict:
+    """The CPU seconds of each ask after a warm-up, their median, that of each part, and peak memory."""
+    measured = measure(case)
+    seconds, splits = [], []
+    for seed in range(REPEATS + 1):
+        ask = prepare(rule, measured, case, seed)
+        start = process_time()
+        split = ask()
+        seconds.append(process_time() - start)
+        splits.append(split or {})
+    # The first ask pays for lazy imports and allocations.
+    seconds, splits = seconds[1:], splits[1:]
+    return {
+        "rule": rule,
+        "case": str(case),
+        "seconds": statistics.median(seconds),
+        "repeats": seconds,
+        "split": {part: statistics.median(split[part] for split in splits) for part in splits[0]},
+        "memory_mb": peak_memory(),
+    }
+
+
+def peak_memory() -> float:
+    """The largest resident memory of this process so far, in MB (Linux counts in kB, macOS in bytes)."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1e6 if sys.platform == "darwin" else 1e3)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    print(json.dumps(time_asks(sys.argv[1], Case.parse(sys.argv[2]))))

@@ -1,0 +1,192 @@
+"""The information that one measurement gives about x*, per row (METHOD 2 to 9)."""
+
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from pesky.acquire.pending import Anticipated, Anticipation, Pending
+from pesky.infer import ep
+from pesky.infer.predict import Knowledge, learn, predict, to_objective_differences
+from pesky.model.belief import Belief, Paths
+from pesky.optimum.representatives import Representatives
+
+RELEVANT = 1e-3
+"""Points whose factor moves nothing by this many deviations are left out of EP (METHOD 9: changes alpha by < 2e-5)."""
+MOST_POINTS = 64
+"""Of the others, at most this many per x* sample are kept, the most relevant first."""
+TOO_CLOSE = 1e-3
+"""Points this close to x*, in lengthscales, say nothing and make the covariance singular."""
+CHUNK = 2_000_000
+"""Numbers in the largest tensor of one evaluation; more points are taken in turns."""
+
+
+class InformationGain:
+    """Expected gains in nats; a function of x with everything else fixed."""
+
+    def __init__(
+        self,
+        look: Callable[[Tensor], Anticipated],
+        knowledge: Knowledge,
+        gather: Int[Tensor, " g"],
+        weight: Float[Tensor, "*b m"],
+        noise: Float[Tensor, "*b j"],
+        amplitude: Float[Tensor, "*b j"],
+        info: ep.Info,
+    ) -> None:
+        self.look, self.knowledge, self.gather = look, knowledge, gather
+        self.weight, self.noise, self.amplitude, self.info = weight, noise, amplitude, info
+
+    def gains(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "x j"]:
+        """Gain of measuring each row at each point, averaged over hyperparameter samples.
+
+        Slightly negative values can occur (Monte Carlo and EP error) and are left as they are.
+        """
+        per_point = self.knowledge.weight.numel()
+        chunks = X.split(max(1, CHUNK // per_point))
+        return torch.cat([self._gains(chunk) for chunk in chunks]) if len(chunks) > 1 else self._gains(X)
+
+    def _gains(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "x j"]:
+        batch = self.amplitude.shape[:-1]
+        seen = self.look(X.expand(*batch, *X.shape))
+        cross = seen.covariance.reshape(-1, X.shape[0]).index_select(0, self.gather)
+        cross = cross.view(*self.knowledge.weight.shape, X.shape[0])
+        given_minimum = predict(self.knowledge, seen.mean, seen.variance[..., None, :], cross, self.amplitude)
+        noise = self.noise[..., None]
+        before = 0.5 * torch.log(seen.variance + noise)
+        after = 0.5 * torch.log(given_minimum.variance + noise[..., None])
+        gain = before - (self.weight[..., None, :, None] * after).sum(-2)
+        return gain.reshape(-1, *gain.shape[-2:]).mean(0).mT
+
+
+def information_gain(
+    belief: Belief,
+    chosen: Representatives,
+    paths: Paths,
+    local_reach: float | None,
+    generator: torch.Generator,
+    pending: Pending | None = None,
+    snap: Callable[[Tensor], Tensor] | None = None,
+) -> InformationGain:
+    """EP for every x* sample, ready to say what a measurement at any x is worth.
+
+    `paths` are the draws behind the samples, whose values serve as fantasies at the pending points.
+    """
+    batch, rows = belief.amplitude.shape[:-1], belief.amplitude.shape[-1]
+    anticipation = Anticipation(belief, pending, paths, generator)
+    smallest = belief.lengthscale.amin(-2)
+    shared = belief.points if pending is None else torch.cat([belief.points, pending.X])
+    shared = shared.expand(*batch, *shared.shape)
+    m, d = chosen.x.shape[-2:]
+    local = (
+        neighbors(chosen.x, local_reach * smallest, snap)
+        if local_reach is not None
+        else chosen.x.new_zeros(*batch, m, 0, d)
+    )
+    points = torch.cat([shared, chosen.x, local.flatten(-3, -2)], -2)
+
+    look = anticipation.view(points)
+    seen = look(points)
+    index, active = relevant_points(seen, chosen.x, points, smallest, shared.shape[-2], local.shape[-2])
+    knowledge, info = condition(seen, index, active, belief.amplitude)
+    gather = _flat_index(index, rows, points.shape[-2])
+    noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
+    return InformationGain(look, knowledge, gather, chosen.weight, noise, belief.amplitude, info)
+
+
+def neighbors(
+    x: Float[Tensor, "*b m d"], reach: Float[Tensor, "*b d"], snap: Callable[[Tensor], Tensor] | None
+) -> Float[Tensor, "*b m n d"]:
+    """Points one reach either side of each x along each axis, reflected at the cube's faces."""
+    steps = torch.diag_embed(reach)
+    moved = torch.cat([x[..., None, :] + steps[..., None, :, :], x[..., None, :] - steps[..., None, :, :]], -2)
+    moved = torch.where(moved > 1, 2 - moved, moved).abs().clamp(max=1.0)
+    return snap(moved) if snap else moved
+
+
+def relevant_points(
+    seen: Anticipated,
+    x: Float[Tensor, "*b m d"],
+    points: Float[Tensor, "*b p d"],
+    lengthscale: Float[Tensor, "*b d"],
+    shared: int,
+    local: int,
+) -> tuple[Int[Tensor, "*b m n"], Bool[Tensor, "*b m s"]]:
+    """Indices of each sample's points in `points`, its x* last, and which of them carry a factor.
+
+    `points` are the `shared` ones, then the samples, then `local` ones per sample.
+    """
+    m = x.shape[-2]
+    sample = torch.arange(m, device=x.device)
+    at_x = shared + sample
+    own = shared + m + sample[:, None] * local + torch.arange(local, device=x.device)
+    batch = x.shape[:-2]
+    own, at_x = own.expand(*batch, m, local), at_x.expand(*batch, m)
+
+    mean, covariance = seen.mean.expand(*seen.mean.shape[:-2], m, -1), seen.covariance
+    variance = covariance.diagonal(dim1=-2, dim2=-1).clamp(min=1e-300)
+    own_row = torch.arange(m, device=x.device)
+    f, c = mean[..., 0, :, :shared], mean[..., 1:, :, :shared]
+    f_at_x = mean[..., 0, own_row, shared + own_row][..., None]
+    to_x = covariance[..., 0, shared : shared + m, :shared]
+    v_x = variance[..., 0, shared : shared + m]
+    spread = (variance[..., 0, None, :shared] + v_x[..., None] - 2 * to_x).clamp(min=1e-300)
+    a0 = (f - f_at_x) / spread.sqrt()
+    ac = c / variance[..., 1:, None, :shared].sqrt()
+    score = ep.relevance(torch.cat([a0[..., None, :, :], ac], -3).flatten(-2)).view_as(a0)
+
+    scaled = points / lengthscale[..., None, :]
+    scaled_x = x / lengthscale[..., None, :]
+    close = torch.cdist(scaled_x, scaled[..., :shared, :], compute_mode="donot_use_mm_for_euclid_dist") < TOO_CLOSE
+    score = torch.where(close, 0.0, torch.nan_to_num(score))
+    kept = (score >= RELEVANT).sum(-1)
+    most = min(int(kept.max()) if kept.numel() else 0, MOST_POINTS)
+    top = torch.topk(score, most, dim=-1)
+    own_points = torch.gather(scaled, -2, own.flatten(-2)[..., None].expand(*batch, m * local, x.shape[-1]))
+    apart = (own_points.view(*batch, m, local, x.shape[-1]) - scaled_x[..., None, :]).norm(dim=-1) >= TOO_CLOSE
+    index = torch.cat([top.indices, own, at_x[..., None]], -1)
+    return index, torch.cat([top.values >= RELEVANT, apart], -1)
+
+
+def condition(
+    seen: Anticipated, index: Int[Tensor, "*b m n"], active: Bool[Tensor, "*b m s"], amplitude: Float[Tensor, "*b j"]
+) -> tuple[Knowledge, ep.Info]:
+    """What EP learns from "the minimum is at x*", for every sample; the sample dimension behind the rows."""
+    *batch, m, n = index.shape
+    rows, size = amplitude.shape[-1], seen.covariance.shape[-1]
+    flat = _flat_index(index, rows, size).view(-1, m, n)
+    flat_mean = seen.mean.expand(*seen.mean.shape[:-2], m, size).reshape(-1, size)
+    owner = torch.arange(flat_mean.shape[0], device=flat.device).view(-1, m, 1)
+    column = index[..., None, :, :].expand(*batch, rows, m, n).reshape(-1, m, n)
+    mean = flat_mean[owner, column].view(*batch, rows, m, n).transpose(-3, -2)
+    block = seen.covariance.reshape(-1, size)[flat[..., :, None], column[..., None, :]]
+    covariance = block.view(*batch, rows, m, n, n).transpose(-4, -3)
+
+    mean, values_covariance = mean.reshape(-1, rows, n), covariance.reshape(-1, rows, n, n)
+    prior_mean, prior_covariance = to_objective_differences(mean, values_covariance)
+    scale = amplitude[..., None, :].expand(*batch, m, rows).reshape(-1, rows)
+    prior = ep.prior(prior_mean, prior_covariance, scale, active.reshape(-1, n - 1))
+    state, info = ep.run(prior)
+    learnt = learn(state, values_covariance)
+
+    def rows_first(t: Tensor) -> Tensor:
+        return t.view(*batch, m, *t.shape[1:]).transpose(len(batch), len(batch) + 1).contiguous()
+
+    return (
+        Knowledge(
+            rows_first(learnt.weight),
+            rows_first(learnt.reduction),
+            learnt.with_minimum.view(*batch, m, n),
+            learnt.minimum_mean.view(*batch, m),
+            learnt.minimum_variance.view(*batch, m),
+        ),
+        info,
+    )
+
+
+def _flat_index(index: Int[Tensor, "*b m n"], rows: int, size: int) -> Int[Tensor, " g"]:
+    """Where each sample's points stand once (batch, row, point) is one dimension."""
+    count = index.shape[:-2].numel() * rows
+    offset = size * torch.arange(count, device=index.device).view(*index.shape[:-2], rows, 1, 1)
+    return (index[..., None, :, :] + offset).flatten()

@@ -1,0 +1,84 @@
+"""Beliefs while measurements are running: each x* sample is conditioned on a fantasy of its own (METHOD 20.1)."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from pesky.infer.gaussian import cholesky
+from pesky.model.belief import Belief, Paths, Seen
+
+
+class Pending(NamedTuple):
+    """Points being measured, and which rows are measured at each."""
+
+    X: Float[Tensor, "p d"]
+    rows: Bool[Tensor, "p j"]
+
+
+class Anticipated(NamedTuple):
+    """A belief per x* sample m: its means differ, its covariance does not."""
+
+    mean: Float[Tensor, "*b j #m x"]
+    variance: Float[Tensor, "*b j x"]
+    covariance: Float[Tensor, "*b j p x"]
+
+
+class Anticipation:
+    """The belief as it will be once the pending values are in: for x* sample m, the value of its own draw plus noise.
+
+    The values do not enter the covariance, so that is shared by all samples, and each x* stays consistent with its
+    own fantasy. Without pending points this is the belief itself.
+    """
+
+    def __init__(
+        self, belief: Belief, pending: Pending | None = None, paths: Paths | None = None,
+        generator: torch.Generator | None = None,
+    ) -> None:  # fmt: skip
+        self.belief, self.pending = belief, pending
+        if pending is None:
+            return
+        assert paths is not None and generator is not None
+        batch = belief.amplitude.shape[:-1]
+        P = pending.X.expand(*batch, *pending.X.shape)
+        self.P, measured = P, pending.rows.mT
+        both = measured[..., :, None] & measured[..., None, :]
+        # A repeated noise-free question has a singular covariance: the floor of the noise keeps it solvable.
+        noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
+        joint = torch.where(both, belief.covariance(P, P), 0.0) + torch.diag_embed(
+            torch.where(measured, noise[..., None], belief.amplitude[..., None])
+        )
+        root = cholesky(joint, belief.amplitude, jitter=1e-14)
+        self.solve = torch.where(both, torch.cholesky_inverse(root), 0.0)
+        drawn = paths.values(P)
+        error = torch.randn(drawn.shape, generator=generator, dtype=drawn.dtype).to(drawn.device)
+        drawn = drawn + belief.noise.sqrt()[..., None, None] * error
+        surprise = drawn - belief.mean(P)[..., None, :]
+        self.shift = surprise @ self.solve
+
+    def view(self, points: Float[Tensor, "*b n d"]) -> Callable[[Tensor], Anticipated]:
+        """Repeated looks from fixed points; see `Belief.view`."""
+        if self.pending is None:
+            plain = self.belief.view(points)
+
+            def unchanged(X: Tensor) -> Anticipated:
+                seen: Seen = plain(X)
+                return Anticipated(seen.mean[..., None, :], seen.variance, seen.covariance)
+
+            return unchanged
+        n = points.shape[-2]
+        both = self.belief.view(torch.cat([points, self.P], -2))
+        known = self.belief.covariance(points, self.P) @ self.solve
+        floor = 1e-10 * self.belief.amplitude[..., None]
+
+        def look(X: Tensor) -> Anticipated:
+            seen: Seen = both(X)
+            to_points, to_pending = seen.covariance[..., :n, :], seen.covariance[..., n:, :]
+            mean = seen.mean[..., None, :] + self.shift @ to_pending
+            explained = (to_pending * (self.solve @ to_pending)).sum(-2)
+            variance = torch.maximum(seen.variance - explained, floor)
+            return Anticipated(mean, variance, to_points - known @ to_pending)
+
+        return look

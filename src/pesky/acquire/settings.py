@@ -1,0 +1,24 @@
+"""How finely PESC is computed: the paper's way, and ours."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Setting:
+    samples: int
+    """M: x* samples that EP conditions on."""
+    draws: int | None
+    """Functions drawn; the samples are weighted medoids of their minimizers. None: plain draws, one per sample."""
+    local_reach: float | None
+    """Extra points that may not be better than x*: one either side along each axis, this many lengthscales away."""
+    polish_steps: int = 8
+    candidates: int = 512
+
+
+PAPER = Setting(samples=50, draws=None, local_reach=None)
+"""The method of the ICML 2015 paper to the letter, its formulas corrected."""
+
+DEFAULT = Setting(samples=50, draws=256, local_reach=0.2)
+"""More accurate (METHOD 18): less Monte Carlo noise from many draws, and EP knows of the neighborhood of x*."""
+
+SETTINGS = {"default": DEFAULT, "paper": PAPER}

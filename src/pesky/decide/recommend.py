@@ -1,0 +1,115 @@
+"""The point to use: lowest expected objective where every constraint holds with its confidence (METHOD 11)."""
+
+import math
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky import sqp
+from pesky.acquire.maximize import spread_out
+from pesky.infer.gaussian import log_cdf
+from pesky.model.belief import Belief
+from pesky.space import Space
+
+STARTS = 8
+STEPS = 25
+CANDIDATES = 1024
+
+
+class Advice(NamedTuple):
+    u: Float[Tensor, " d"]
+    mean: float
+    """Expected objective, in scaled units."""
+    probabilities: Float[Tensor, " k"]
+    """Probability that each constraint holds."""
+    is_confident: bool
+    """Whether every constraint reaches its confidence; if not, `u` is the point most probably feasible."""
+
+
+class Standing(NamedTuple):
+    mean: Float[Tensor, " x"]
+    margin: Float[Tensor, "k x"]
+    """How far each constraint is beyond its confidence, in units of the constraint."""
+    log_probability: Float[Tensor, "k x"]
+
+
+def standing(belief: Belief, X: Float[Tensor, "x d"], confidence: Float[Tensor, " k"]) -> Standing:
+    """Objective and safety at each point, averaged over hyperparameter samples.
+
+    P(c >= 0) >= confidence is written as mean - z deviation >= 0, which is smooth where P saturates.
+    """
+    batch = belief.amplitude.shape[:-1]
+    samples = max(1, batch.numel())
+    here = X.expand(*batch, *X.shape)
+    mean = belief.mean(here).reshape(samples, -1, X.shape[0])
+    deviation = belief.variance(here).sqrt().reshape(samples, -1, X.shape[0])[:, 1:]
+    u = mean[:, 1:] / deviation
+    log_p = log_cdf(u).logsumexp(0) - math.log(samples)
+    if samples > 1:
+        bounded = log_p.exp().clamp(1e-15, 1 - 1e-15)
+        u = torch.special.ndtri(bounded)[None]
+    z = torch.special.ndtri(confidence)[:, None]
+    return Standing(mean[:, 0].mean(0), (u[0] - z) * deviation.mean(0), log_p)
+
+
+def recommend(
+    belief: Belief,
+    space: Space,
+    confidence: Float[Tensor, " k"],
+    seed: int,
+    around: Float[Tensor, "n d"] | None = None,
+) -> Advice:
+    """The best point anywhere in the space, not only among the measured ones."""
+    candidates = [space.sobol(CANDIDATES, seed), belief.points] + ([] if around is None else [around])
+    X = torch.cat(candidates)
+    with torch.no_grad():
+        now = standing(belief, X, confidence)
+    qualifies = (now.margin >= 0).all(0)
+    if bool(qualifies.any()):
+        starts = spread_out(X, torch.where(qualifies, -now.mean, -torch.inf), STARTS)
+        x = _lowest(belief, starts, confidence)
+    else:
+        starts = spread_out(X, now.log_probability.sum(0), STARTS)
+        x = _safest(belief, starts, confidence)
+    x = space.snap(x)
+    if not space.is_continuous:
+        x = torch.cat([x, *(space.neighbors(point) for point in x[:2])])
+    with torch.no_grad():
+        final = standing(belief, x, confidence)
+    good = (final.margin >= 0).all(0)
+    rank = torch.where(good, -final.mean, -torch.inf) if bool(good.any()) else final.log_probability.sum(0)
+    best = int(rank.argmax())
+    return Advice(x[best], float(final.mean[best]), final.log_probability[:, best].exp(), bool(good.any()))
+
+
+def _lowest(belief: Belief, starts: Float[Tensor, "s d"], confidence: Float[Tensor, " k"]) -> Float[Tensor, "n d"]:
+    """The starts, and the lowest points found from them on the safe side of every margin."""
+    deviation = belief.amplitude.sqrt()
+    scale = deviation.reshape(-1, deviation.shape[-1]).mean(0).expand(starts.shape[0], -1)
+
+    def evaluate(x: Tensor) -> tuple[Tensor, Tensor]:
+        x = x.detach().requires_grad_()
+        s = standing(belief, x, confidence)
+        values = torch.cat([s.mean[None], s.margin])
+        gradients = [torch.autograd.grad(row.sum(), x, retain_graph=True)[0] for row in values]
+        return values.detach().mT, torch.stack(gradients, 1)
+
+    zero, one = torch.zeros_like(starts[0]), torch.ones_like(starts[0])
+    found = sqp.minimize(evaluate, starts, zero, one, radius=0.02, scale=scale, steps=STEPS, tolerance=1e-9).x
+    # The last step may end a rounding error outside: points slightly short of it are offered as well.
+    back = torch.tensor([0.0, 1e-6, 1e-4, 1e-2, 1e-1, 1.0], dtype=starts.dtype, device=starts.device)[:, None, None]
+    return torch.lerp(found, starts, back).flatten(0, 1)
+
+
+def _safest(belief: Belief, starts: Float[Tensor, "s d"], confidence: Float[Tensor, " k"]) -> Float[Tensor, "n d"]:
+    """The starts, and the points most probably feasible found from them."""
+
+    def evaluate(x: Tensor) -> tuple[Tensor, Tensor]:
+        x = x.detach().requires_grad_()
+        value = -standing(belief, x, confidence).log_probability.sum(0)
+        return value.detach()[:, None], torch.autograd.grad(value.sum(), x)[0][:, None]
+
+    zero, one = torch.zeros_like(starts[0]), torch.ones_like(starts[0])
+    return torch.cat([starts, sqp.minimize(evaluate, starts, zero, one, radius=0.02, steps=STEPS).x])

@@ -1,0 +1,24 @@
+"""Errors written for the person who made the mistake: what was given, what was expected, what to do."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class PeskyError(ValueError):
+    """Any mistake that pesky can name; catch this one to catch them all."""
+
+
+class ProblemError(PeskyError):
+    """The problem as written cannot be solved: contradictory, incomplete or misspelled."""
+
+
+class DataError(PeskyError):
+    """A point or a measured value does not fit the problem."""
+
+
+def unknown_name(kind: str, given: object, known: Iterable[str]) -> str:
+    """The message for a name nobody declared, with the nearest known one when there is one."""
+    names = list(known)
+    near = get_close_matches(str(given), names, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"unknown {kind} {given!r}: expected one of {', '.join(map(repr, names))}.{hint}"

@@ -1,0 +1,221 @@
+"""Expectation propagation: a Gaussian that knows "the constrained minimum is at x*" (METHOD 5 and 6).
+
+Per x*, the objective's row stacks (d_1..d_N, f(x*)) with d_n = f(u_n) - f(x*), a constraint's row stacks
+(c_k(u_1)..c_k(u_N), c_k(x*)). Site n of all rows together approximates "u_n is not a better feasible point";
+the last site of a constraint's row approximates c_k(x*) >= 0; the last site of the objective's row is zero.
+All sites are univariate: exp(-tau w^2 / 2 + nu w).
+"""
+
+import math
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from pesky.infer.factors import no_better
+from pesky.infer.gaussian import cholesky, log_cdf, truncation
+
+DAMPING_DECAY = 0.99
+MAX_HALVINGS = 30
+IRRELEVANT = 1e-14
+"""Sites weaker than this are set to zero: their denormals would slow the linear algebra twentyfold (METHOD 12.4)."""
+
+
+class Sites(NamedTuple):
+    """Natural parameters of the site approximations."""
+
+    tau: Float[Tensor, "b j n"]
+    nu: Float[Tensor, "b j n"]
+
+
+class Gaussian(NamedTuple):
+    """The approximation in marginals, with `root` such that its covariance is root^T root."""
+
+    mean: Float[Tensor, "b j n"]
+    variance: Float[Tensor, "b j n"]
+    root: Float[Tensor, "b j n n"]
+
+
+class State(NamedTuple):
+    sites: Sites
+    q: Gaussian
+    damping: Float[Tensor, " b"]
+
+
+class Info(NamedTuple):
+    """What happened to each x*."""
+
+    iterations: Int[Tensor, " b"]
+    halvings: Int[Tensor, " b"]
+    converged: Bool[Tensor, " b"]
+    stopped: Bool[Tensor, " b"]
+    """No step kept the covariance positive definite: the last good sites were kept."""
+
+
+class Prior(NamedTuple):
+    """The beliefs' joint Gaussian before anything is said of x*."""
+
+    mean: Float[Tensor, "b j n"]
+    root: Float[Tensor, "b j n n"]
+    """Lower Cholesky factor of its covariance."""
+    active: Bool[Tensor, "b s"]
+    """Which of the s = n - 1 points carry a factor."""
+
+
+def prior(
+    mean: Float[Tensor, "b j n"],
+    covariance: Float[Tensor, "b j n n"],
+    amplitude: Float[Tensor, "b j"],
+    active: Bool[Tensor, "b s"],
+) -> Prior:
+    """The prior with its covariance factorized."""
+    return Prior(mean, cholesky(covariance, amplitude), active)
+
+
+def absorb(p: Prior, sites: Sites) -> tuple[Gaussian, Bool[Tensor, " b"]]:
+    """Prior times sites, and whether its covariance is positive definite (METHOD 5, form G).
+
+    Sites may have negative precision, so sqrt(tau) is not available: G = I + L^T T L is factorized instead.
+    """
+    weighted = p.root.mT @ (sites.tau[..., None] * p.root)
+    weighted.diagonal(dim1=-2, dim2=-1).add_(1.0)
+    factor, failed = torch.linalg.cholesky_ex(weighted)
+    root = torch.linalg.solve_triangular(factor, p.root.mT, upper=False)
+    residual = (sites.nu - sites.tau * p.mean)[..., None]
+    mean = p.mean + (root.mT @ (root @ residual))[..., 0]
+    return Gaussian(mean, root.square().sum(-2), root), (failed == 0).all(-1)
+
+
+def match(q: Gaussian, sites: Sites, active: Bool[Tensor, "b s"]) -> Sites:
+    """Sites whose product with their cavities has the moments of the exact factors (METHOD 6.1 to 6.3)."""
+    left = 1 - sites.tau * q.variance
+    proper = (left > 1e-8) & (q.variance > 0)
+    left = torch.where(proper, left, 1.0)
+    variance = torch.where(proper, q.variance / left, 1.0)
+    mean = torch.where(proper, (q.mean - q.variance * sites.nu) / left, 0.0)
+    deviation = variance.sqrt()
+    a = mean / deviation
+
+    h = no_better(a[..., :-1])
+    at_minimum = a[..., 1:, -1:]
+    g_shift, g_remaining = truncation(at_minimum, log_cdf(at_minimum))
+    untouched = torch.zeros_like(a[..., :1, -1:])
+    shift = torch.cat([h.shift, torch.cat([untouched, g_shift], -2)], -1)
+    remaining = torch.cat([h.remaining, torch.cat([untouched + 1, g_remaining], -2)], -1).clamp(min=1e-12)
+
+    gamma = 1 - remaining
+    tau = gamma / (variance * remaining)
+    nu = (shift / deviation + mean * gamma / variance) / remaining
+    irrelevant = ((tau * variance).abs() < IRRELEVANT) & ((nu * deviation).abs() < IRRELEVANT)
+    usable = torch.isfinite(tau) & torch.isfinite(nu) & proper
+    # A point's sites stand or fall together; the site at x* of each constraint stands alone.
+    together = usable[..., :-1].all(-2, keepdim=True) & active[:, None, :]
+    usable = torch.cat([together.expand_as(usable[..., :-1]), usable[..., -1:]], -1)
+    tau, nu = torch.where(irrelevant, 0.0, tau), torch.where(irrelevant, 0.0, nu)
+    return Sites(torch.where(usable, tau, sites.tau), torch.where(usable, nu, sites.nu))
+
+
+def init(p: Prior) -> State:
+    """No sites yet: the approximation is the prior."""
+    zeros = torch.zeros_like(p.mean)
+    q = Gaussian(p.mean, p.root.square().sum(-1), p.root.mT)
+    return State(Sites(zeros, zeros), q, torch.ones_like(p.mean[:, 0, 0]))
+
+
+def step(p: Prior, state: State) -> tuple[State, Int[Tensor, " b"], Bool[Tensor, " b"]]:
+    """One damped parallel update; also the halvings of the step that it took, and where none was good enough."""
+    old, proposed = state.sites, match(state.q, state.sites, p.active)
+    damping = state.damping
+
+    def combine(eps: Tensor, rows: Tensor | slice) -> Sites:
+        weight = eps[rows, None, None]
+        return Sites(*(torch.lerp(o[rows], n[rows], weight) for o, n in zip(old, proposed, strict=True)))
+
+    sites = combine(damping, slice(None))
+    q, good = absorb(p, sites)
+    halvings = torch.zeros_like(damping, dtype=torch.long)
+    for _ in range(MAX_HALVINGS):
+        if bool(good.all()):
+            break
+        rows = (~good).nonzero()[:, 0]
+        damping = damping.index_put((rows,), damping[rows] / 2)
+        halvings[rows] += 1
+        retried = combine(damping, rows)
+        q_rows, good_rows = absorb(Prior(*(part[rows] for part in p)), retried)
+        sites = Sites(*(s.index_put((rows,), r) for s, r in zip(sites, retried, strict=True)))
+        q = Gaussian(*(s.index_put((rows,), r) for s, r in zip(q, q_rows, strict=True)))
+        good = good.index_put((rows,), good_rows)
+    bad = ~good
+    if bool(bad.any()):
+        where = bad[:, None, None]
+        sites = Sites(*(torch.where(where, o, n) for o, n in zip(old, sites, strict=True)))
+        q = Gaussian(
+            torch.where(where, state.q.mean, q.mean),
+            torch.where(where, state.q.variance, q.variance),
+            torch.where(where[..., None], state.q.root, q.root),
+        )
+    return State(sites, q, damping * DAMPING_DECAY), halvings, bad
+
+
+def run(p: Prior, tolerance: float = 1e-3, max_iterations: int = 200) -> tuple[State, Info]:
+    """Updates until no mean or variance moves by `tolerance` prior deviations or variances.
+
+    Finished x* leave the batch once they are a quarter of it, so that the slowest do not hold up all.
+    """
+    state = init(p)
+    count = p.mean.shape[0]
+    iterations, halvings = (torch.zeros(count, dtype=torch.long, device=p.mean.device) for _ in range(2))
+    converged, stopped = (
+        torch.zeros_like(iterations, dtype=torch.bool),
+        torch.zeros_like(iterations, dtype=torch.bool),
+    )
+    variance_scale = state.q.variance.clamp(min=torch.finfo(p.mean.dtype).tiny)
+    mean_scale = variance_scale.sqrt()
+
+    running = torch.arange(count, device=p.mean.device)
+    batch, now = p, state
+    for _ in range(max_iterations):
+        before = now.q
+        now, halved, bad = step(batch, now)
+        change_mean = ((now.q.mean - before.mean).abs() / mean_scale[running]).flatten(1).amax(1)
+        change_variance = (
+            ((now.q.variance - before.variance).abs() / variance_scale[running]).flatten(1).amax(1)
+        )
+        settled = torch.maximum(change_mean, change_variance) < tolerance
+        fresh = ~(converged[running] | stopped[running])
+        iterations[running] += fresh.long()
+        halvings[running] += halved * fresh
+        stopped[running] |= bad
+        converged[running] |= settled & ~bad
+        done = converged[running] | stopped[running]
+        if bool(done.all()):
+            break
+        if int(done.sum()) * 4 > done.numel():
+            state = _scatter(state, now, running)
+            keep = ~done
+            running = running[keep]
+            batch = Prior(*(part[keep] for part in batch))
+            now = State(
+                Sites(*(t[keep] for t in now.sites)), Gaussian(*(t[keep] for t in now.q)), now.damping[keep]
+            )
+    return _scatter(state, now, running), Info(iterations, halvings, converged, stopped)
+
+
+def _scatter(whole: State, part: State, rows: Int[Tensor, " r"]) -> State:
+    """`whole` with its `rows` replaced by `part`."""
+    if rows.numel() == whole.damping.numel():
+        return part
+    sites = Sites(*(w.index_put((rows,), r) for w, r in zip(whole.sites, part.sites, strict=True)))
+    q = Gaussian(*(w.index_put((rows,), r) for w, r in zip(whole.q, part.q, strict=True)))
+    return State(sites, q, whole.damping.index_put((rows,), part.damping))
+
+
+def relevance(a: Float[Tensor, "*b j s"]) -> Float[Tensor, "*b s"]:
+    """How far each point's factor would move any row at the start, in standard deviations (METHOD 9, pruning)."""
+    return no_better(a).shift.abs().amax(-2)
+
+
+def tilted_share(info: Info) -> float:
+    """Share of the runs that needed a shorter step."""
+    return float((info.halvings > 0).double().mean()) if info.halvings.numel() else math.nan

@@ -1,0 +1,60 @@
+"""The factor that says "no better point here", and its exact moments."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.infer.gaussian import log_cdf, log_complement, log_density, truncation
+
+
+class Moments(NamedTuple):
+    """What multiplying a Gaussian by a factor does to each of its standardized coordinates."""
+
+    log_z: Float[Tensor, "*b n"]
+    """Log of the factor's expectation."""
+    shift: Float[Tensor, "*b j n"]
+    """Mean after minus mean before, in standard deviations (METHOD 6.2: beta)."""
+    remaining: Float[Tensor, "*b j n"]
+    """Variance after over variance before (METHOD 6.3: 1 - gamma); above 1 where the factor widens."""
+
+
+def no_better(a: Float[Tensor, "*b j n"]) -> Moments:
+    """Moments of h = 1 - [d < 0] prod_k [c_k >= 0] under independent normals of unit variance and means `a`.
+
+    Row 0 is the difference d = f(u) - f(x*), rows 1..K the constraints at u: the point u may not be both
+    feasible and better. Every remaining variance is a sum of terms that cannot be negative (a mixture's
+    variance within and between its parts), so nothing cancels in the tails.
+    """
+    log_above = log_cdf(a)
+    worse, better = log_above[..., 0, :], log_cdf(-a[..., 0, :])
+    hazard, within = truncation(a[..., 0, :], worse)
+    if a.shape[-2] == 1:
+        return Moments(worse, hazard[..., None, :], within[..., None, :])
+
+    c, log_c = a[..., 1:, :], log_above[..., 1:, :]
+    log_feasible = log_c.sum(-2)
+    log_infeasible = log_complement(log_feasible)
+    log_z = torch.logaddexp(log_feasible + worse, log_infeasible)
+
+    # d: cut off below zero if the point is feasible, untouched if it is not.
+    cut, uncut = torch.exp(log_feasible + worse - log_z), torch.exp(log_infeasible - log_z)
+    shift_d = cut * hazard
+    remaining_d = uncut + cut * within + cut * uncut * hazard.square()
+
+    # c_k: above zero its weight falls to 1 - Q_k, with Q_k the probability that all else makes u a better point.
+    log_q = log_feasible[..., None, :] - log_c + better[..., None, :]
+    log_below = log_cdf(-c)
+    above = torch.exp(log_complement(log_q) + log_c - log_z[..., None, :])
+    below = torch.exp(log_below - log_z[..., None, :])
+    shift_c = -torch.exp(log_q + log_density(c) - log_z[..., None, :])
+    hazard_above, within_above = truncation(c, log_c)
+    hazard_below, within_below = truncation(-c, log_below)
+    between = above * below * (hazard_above + hazard_below).square()
+    remaining_c = above * within_above + below * within_below + between
+    return Moments(
+        log_z,
+        torch.cat([shift_d[..., None, :], shift_c], -2),
+        torch.cat([remaining_d[..., None, :], remaining_c], -2),
+    )

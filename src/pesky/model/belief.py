@@ -1,0 +1,84 @@
+"""The interface between what is believed and everything that is computed from it."""
+
+from typing import NamedTuple, Protocol
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+class Seen(NamedTuple):
+    """A belief at x, and its covariance with fixed points p."""
+
+    mean: Float[Tensor, "*b j x"]
+    variance: Float[Tensor, "*b j x"]
+    covariance: Float[Tensor, "*b j p x"]
+
+
+class View(Protocol):
+    """Repeated looks at a belief from the same fixed points: what depends on them alone is computed once."""
+
+    def __call__(self, X: Float[Tensor, "*b x d"]) -> Seen: ...
+
+
+class Paths(Protocol):
+    """Functions drawn from a belief."""
+
+    def values(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j m x"]:
+        """Every draw at every point."""
+        ...
+
+    def at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b j m"], Float[Tensor, "*b j m d"]]:
+        """Value and gradient of each draw at a point of its own."""
+        ...
+
+    def select(self, index: Int[Tensor, "*b r"]) -> "Paths":
+        """The draws with these numbers."""
+        ...
+
+
+class Belief(Protocol):
+    """A Gaussian posterior over functions on the unit cube, one independent row per objective or constraint.
+
+    Leading dimensions `b` are hyperparameter samples. Nothing outside the belief sees a kernel or the data, and
+    nothing inverts a posterior covariance, so noise-free data need no special case.
+    """
+
+    @property
+    def amplitude(self) -> Float[Tensor, "*b j"]:
+        """Prior variance: the unit of every tolerance."""
+        ...
+
+    @property
+    def lengthscale(self) -> Float[Tensor, "*b j d"]: ...
+
+    @property
+    def noise(self) -> Float[Tensor, "*b j"]:
+        """Variance of the noise of one measurement."""
+        ...
+
+    @property
+    def points(self) -> Float[Tensor, "n d"]:
+        """Every distinct measured input, of whichever row."""
+        ...
+
+    def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]: ...
+
+    def variance(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]: ...
+
+    def covariance(
+        self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]
+    ) -> Float[Tensor, "*b j x z"]: ...
+
+    def view(self, P: Float[Tensor, "*b p d"]) -> View: ...
+
+    def paths(self, count: int, generator: torch.Generator) -> Paths: ...
+
+
+def distinct(points: Float[Tensor, "n d"], tolerance: float = 1e-6) -> Float[Tensor, "m d"]:
+    """The points without those that repeat an earlier one."""
+    if points.shape[0] < 2:
+        return points
+    close = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist") < tolerance
+    repeats = close.tril(-1).any(-1)
+    return points[~repeats]

@@ -1,0 +1,120 @@
+"""Gaussian process posteriors of all rows at once, by direct linear algebra.
+
+The model is BoTorch's `ModelListGP` of `SingleTaskGP`s (constant mean, scaled ARD kernel, Gaussian noise); rows with
+different numbers of measurements are padded so that one batched factorization serves them all, with hyperparameter
+samples as leading dimensions.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from pesky.infer.gaussian import cholesky
+from pesky.model.belief import Seen, View, distinct
+from pesky.model.hyper import Hyperparameters, padded_gram
+from pesky.model.kernel import Kernel, correlation, squared_distance
+from pesky.model.paths import RandomFeaturePaths
+
+VARIANCE_FLOOR = 1e-10
+FEATURES = 512
+
+
+@dataclass(frozen=True)
+class GaussianProcess:
+    """The belief of rows with Gaussian noise; see `Belief` for what it answers."""
+
+    kernel: Kernel
+    X: Float[Tensor, "j n d"]
+    y: Float[Tensor, "j n"]
+    mask: Bool[Tensor, "j n"]
+    hyperparameters: Hyperparameters
+    snap: Callable[[Tensor], Tensor] | None = None
+    """Rounds points to what can be measured, so that the belief is constant between lattice points."""
+
+    @property
+    def amplitude(self) -> Float[Tensor, "*b j"]:
+        return self.hyperparameters.amplitude
+
+    @property
+    def lengthscale(self) -> Float[Tensor, "*b j d"]:
+        return self.hyperparameters.lengthscale
+
+    @property
+    def noise(self) -> Float[Tensor, "*b j"]:
+        return self.hyperparameters.noise
+
+    @property
+    def prior_mean(self) -> Float[Tensor, "*b j"]:
+        return self.hyperparameters.mean
+
+    @cached_property
+    def points(self) -> Float[Tensor, "n d"]:
+        return distinct(self.X[self.mask])
+
+    @cached_property
+    def scaled_inputs(self) -> Float[Tensor, "*b j n d"]:
+        return self._scale(self.X)
+
+    @cached_property
+    def root(self) -> Float[Tensor, "*b j n n"]:
+        """Lower Cholesky factor of the noisy prior covariance of the data; identity where padded."""
+        gram = padded_gram(self.kernel, self.X, self.mask, self.hyperparameters)
+        return cholesky(gram, self.amplitude, jitter=1e-14)
+
+    @cached_property
+    def weights(self) -> Float[Tensor, "*b j n"]:
+        residual = torch.where(self.mask, self.y - self.prior_mean[..., None], 0.0)
+        return torch.cholesky_solve(residual[..., None], self.root)[..., 0]
+
+    def _scale(self, X: Float[Tensor, "*#b #j n d"]) -> Float[Tensor, "*b j n d"]:
+        # Centred, so that the squared norms in the distances stay small.
+        return (X - 0.5) / self.lengthscale[..., None, :]
+
+    def _rows(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x d"]:
+        return self._scale((self.snap(X) if self.snap else X)[..., None, :, :])
+
+    def _prior(self, X: Float[Tensor, "*b j x d"], Z: Float[Tensor, "*b j z d"]) -> Float[Tensor, "*b j x z"]:
+        return self.amplitude[..., None, None] * correlation(self.kernel, squared_distance(X, Z))
+
+    def _to_data(self, X: Float[Tensor, "*b j x d"]) -> Float[Tensor, "*b j n x"]:
+        return self._prior(self.scaled_inputs, X) * self.mask[..., None]
+
+    def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
+        to_data = self._to_data(self._rows(X))
+        return self.prior_mean[..., None] + (self.weights[..., None, :] @ to_data)[..., 0, :]
+
+    def variance(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
+        return self._variance(self._to_data(self._rows(X)))
+
+    def _variance(self, to_data: Float[Tensor, "*b j n x"]) -> Float[Tensor, "*b j x"]:
+        explained = torch.linalg.solve_triangular(self.root, to_data, upper=False).square().sum(-2)
+        # Rounding leaves an error of this share of the amplitude, of either sign.
+        return (self.amplitude[..., None] - explained).clamp(min=VARIANCE_FLOOR * self.amplitude[..., None])
+
+    def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]:
+        X, Z = self._rows(X), self._rows(Z)
+        solved = [torch.linalg.solve_triangular(self.root, self._to_data(P), upper=False) for P in (X, Z)]
+        return self._prior(X, Z) - solved[0].mT @ solved[1]
+
+    def view(self, P: Float[Tensor, "*b p d"]) -> View:
+        P = self._rows(P)
+        solved = torch.cholesky_solve(self._to_data(P), self.root)
+        combined = torch.cat([solved.mT, self.weights[..., None, :]], -2)
+        fixed = torch.cat([self.scaled_inputs.expand(*P.shape[:-2], -1, -1), P], -2)
+        n = self.X.shape[-2]
+
+        def look(X: Float[Tensor, "*b x d"]) -> Seen:
+            prior = self._prior(fixed, self._rows(X))
+            to_data = prior[..., :n, :] * self.mask[..., None]
+            explained = combined @ to_data
+            mean = self.prior_mean[..., None] + explained[..., -1, :]
+            return Seen(mean, self._variance(to_data), prior[..., n:, :] - explained[..., :-1, :])
+
+        return look
+
+    def paths(self, count: int, generator: torch.Generator) -> RandomFeaturePaths:
+        return RandomFeaturePaths.draw(self, count, FEATURES, generator)

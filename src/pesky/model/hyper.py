@@ -1,0 +1,108 @@
+"""Hyperparameters of all rows, and how well they explain the data."""
+
+import math
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from pesky.infer.gaussian import cholesky
+from pesky.model.kernel import Kernel, correlation, slope, squared_distance
+
+NOISE_FLOOR = 1e-10
+"""Noise variance of noise-free rows, as a share of the amplitude. It sets how closely a noise-free constraint can be
+approached (METHOD 21, F3); the Cholesky factors of hundreds of points still succeed."""
+
+
+class Hyperparameters(NamedTuple):
+    """One value per row (and input dimension); leading dimensions are samples or starts."""
+
+    lengthscale: Float[Tensor, "*b j d"]
+    amplitude: Float[Tensor, "*b j"]
+    """Prior variance."""
+    noise: Float[Tensor, "*b j"]
+    """Variance of the measurement noise."""
+    mean: Float[Tensor, "*b j"]
+
+
+def noise_variance(
+    log_noise: Float[Tensor, "*b j"], amplitude: Float[Tensor, "*b j"], given: Float[Tensor, " j"]
+) -> Float[Tensor, "*b j"]:
+    """The given noise where there is one (NaN: inferred), never below the floor."""
+    wanted = torch.where(torch.isnan(given), log_noise.exp(), given)
+    return torch.maximum(wanted, NOISE_FLOOR * amplitude)
+
+
+def padded_gram(
+    kernel: Kernel, X: Float[Tensor, "j n d"], mask: Bool[Tensor, "j n"], h: Hyperparameters
+) -> Float[Tensor, "*b j n n"]:
+    """Prior covariance of the noisy data; padded entries are the identity, which changes neither solve nor determinant."""
+    scaled = (X - 0.5) / h.lengthscale[..., None, :]
+    gram = h.amplitude[..., None, None] * correlation(kernel, squared_distance(scaled, scaled))
+    both = mask[..., :, None] & mask[..., None, :]
+    diagonal = torch.where(mask, h.noise[..., None], 1.0)
+    return torch.where(both, gram, 0.0) + torch.diag_embed(diagonal)
+
+
+class Evidence(NamedTuple):
+    log_likelihood: Float[Tensor, "*b j"]
+    mean: Float[Tensor, "*b j"]
+    """The constant mean used: the given one, or the one of largest likelihood."""
+    by_log_lengthscale: Float[Tensor, "*b j d"]
+    by_log_amplitude: Float[Tensor, "*b j"]
+    by_log_noise: Float[Tensor, "*b j"]
+
+
+def evidence(
+    kernel: Kernel,
+    X: Float[Tensor, "j n d"],
+    y: Float[Tensor, "j n"],
+    mask: Bool[Tensor, "j n"],
+    h: Hyperparameters,
+) -> Evidence:
+    """Log marginal likelihood at the best constant mean, with analytic derivatives by the logs of the others."""
+    root = cholesky(padded_gram(kernel, X, mask, h), h.amplitude, jitter=1e-14)
+    inverse = torch.cholesky_inverse(root)
+    ones = mask.to(y.dtype).expand(inverse.shape[:-1])
+    weight = (inverse @ ones[..., None])[..., 0]
+    mean = (weight * y).sum(-1) / (weight * ones).sum(-1).clamp(min=1e-300)
+    residual = torch.where(mask, y - mean[..., None], 0.0)
+    solved = (inverse @ residual[..., None])[..., 0]
+    log_likelihood = (
+        -0.5 * (residual * solved).sum(-1)
+        - root.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        - 0.5 * math.log(2 * math.pi) * mask.sum(-1)
+    )
+    # d log p / d theta = tr(A dK/dtheta) / 2 with A = solved solved^T - K^-1
+    sensitivity = solved[..., :, None] * solved[..., None, :] - inverse
+    sensitivity = sensitivity * (mask[..., :, None] & mask[..., None, :])
+    scaled = (X - 0.5) / h.lengthscale[..., None, :]
+    d2 = squared_distance(scaled, scaled)
+    amplitude = h.amplitude[..., None, None]
+    by_distance = sensitivity * amplitude * slope(kernel, d2)
+    by_lengthscale = (by_distance.sum(-1, keepdim=True) * scaled.square()).sum(-2) - (
+        scaled * (by_distance @ scaled)
+    ).sum(-2)
+    by_amplitude = 0.5 * (sensitivity * amplitude * correlation(kernel, d2)).sum((-2, -1))
+    by_noise = 0.5 * h.noise * sensitivity.diagonal(dim1=-2, dim2=-1).sum(-1)
+    return Evidence(log_likelihood, mean, by_lengthscale, by_amplitude, by_noise)
+
+
+def log_likelihood(
+    kernel: Kernel,
+    X: Float[Tensor, "j n d"],
+    y: Float[Tensor, "j n"],
+    mask: Bool[Tensor, "j n"],
+    h: Hyperparameters,
+) -> Float[Tensor, "*b j"]:
+    """Log marginal likelihood at the given mean; minus infinity where the covariance has no Cholesky factor."""
+    root, failed = torch.linalg.cholesky_ex(padded_gram(kernel, X, mask, h))
+    residual = torch.where(mask, y - h.mean[..., None], 0.0)
+    whitened = torch.linalg.solve_triangular(root, residual[..., None], upper=False)[..., 0]
+    value = (
+        -0.5 * whitened.square().sum(-1)
+        - root.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        - 0.5 * math.log(2 * math.pi) * mask.sum(-1)
+    )
+    return torch.where((failed == 0) & torch.isfinite(value), value, -torch.inf)

@@ -1,0 +1,53 @@
+"""Stationary kernels as functions of the squared scaled distance, with what their sample paths need."""
+
+import math
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+Kernel = Literal["se", "matern52"]
+SQRT5 = math.sqrt(5.0)
+
+
+def squared_distance(x: Float[Tensor, "*#b n d"], z: Float[Tensor, "*#b m d"]) -> Float[Tensor, "*b n m"]:
+    """Squared Euclidean distances between two sets of scaled points."""
+    products = torch.baddbmm if x.dim() == 3 and z.dim() == 3 and x.shape[0] == z.shape[0] else None
+    norms = x.square().sum(-1)[..., :, None] + z.square().sum(-1)[..., None, :]
+    if products is not None:
+        return products(norms, x, z.mT, alpha=-2).clamp(min=0.0)
+    return (norms - 2 * (x @ z.mT)).clamp(min=0.0)
+
+
+def correlation(kernel: Kernel, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    """Correlation at a squared scaled distance."""
+    if kernel == "se":
+        return torch.exp(-0.5 * d2)
+    # The clamp keeps the gradient of the square root finite at distance zero, where the kernel is flat.
+    r = SQRT5 * d2.clamp(min=1e-30).sqrt()
+    return (1 + r + r.square() / 3) * torch.exp(-r)
+
+
+def slope(kernel: Kernel, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    """-2 times the derivative of the correlation by the squared distance."""
+    if kernel == "se":
+        return torch.exp(-0.5 * d2)
+    r = SQRT5 * d2.sqrt()
+    return (5 / 3) * (1 + r) * torch.exp(-r)
+
+
+def frequencies(
+    kernel: Kernel, shape: tuple[int, ...], d: int, generator: torch.Generator, like: Tensor
+) -> Float[Tensor, "..."]:
+    """Draws from the kernel's spectral density at unit lengthscale: normal, or Student t with 5 degrees of freedom."""
+    w = torch.randn(*shape, d, generator=generator, dtype=like.dtype).to(like.device)
+    if kernel == "se":
+        return w
+    chi2 = (
+        torch.randn(*shape, 5, generator=generator, dtype=like.dtype)
+        .square()
+        .sum(-1, keepdim=True)
+        .to(like.device)
+    )
+    return w * torch.sqrt(5 / chi2)

@@ -1,0 +1,111 @@
+"""Hyperparameters by slice sampling: S chains of all rows side by side (METHOD 10; Neal 2003)."""
+
+import math
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from pesky.model.hyper import Hyperparameters, log_likelihood, noise_variance
+from pesky.model.kernel import Kernel
+
+MAX_LENGTHSCALE = 2.0
+NOISE_SCALE = 0.1
+STEPS_OUT = 8
+MAX_SHRINKS = 40
+
+
+def log_prior(h: Hyperparameters, infer_noise: Bool[Tensor, " j"]) -> Float[Tensor, "*b j"]:
+    """Log prior of the logs: lengthscales uniform on (0, 2], amplitude log-normal(0, 1), noise of horseshoe type."""
+    log_l, log_a, s2 = h.lengthscale.log(), h.amplitude.log(), h.noise
+    within = (h.lengthscale <= MAX_LENGTHSCALE).all(-1) & (log_l > math.log(1e-3)).all(-1)
+    horseshoe = torch.log(torch.log1p((NOISE_SCALE / s2).square())) + s2.log()
+    noise = torch.where(infer_noise, horseshoe, 0.0)
+    within = within & (~infer_noise | (s2 > 1e-9))
+    return torch.where(within, log_l.sum(-1) - 0.5 * log_a.square() + noise, -torch.inf)
+
+
+def slice_along(
+    log_density: Callable[[Tensor], Tensor],
+    state: Float[Tensor, "s j p"],
+    direction: Float[Tensor, "s j p"],
+    generator: torch.Generator,
+) -> Float[Tensor, "s j p"]:
+    """Next state of every chain: a univariate slice update with stepping out and shrinkage along `direction`."""
+
+    def uniform() -> Tensor:
+        return torch.rand(state.shape[:2], generator=generator, dtype=state.dtype).to(state.device)
+
+    def at(offset: Tensor) -> Tensor:
+        return log_density(state + offset[..., None] * direction)
+
+    level = log_density(state) + torch.log(uniform().clamp(min=1e-300))
+    right = uniform()
+    left = right - 1
+    for sign, edge in ((-1, left), (1, right)):
+        for _ in range(STEPS_OUT):
+            inside = at(edge) > level
+            if not bool(inside.any()):
+                break
+            edge += sign * inside
+    offset = torch.zeros_like(left)
+    waiting = torch.ones_like(left, dtype=torch.bool)
+    for _ in range(MAX_SHRINKS):
+        proposal = left + (right - left) * uniform()
+        accepted = waiting & (at(proposal) > level)
+        offset = torch.where(accepted, proposal, offset)
+        waiting = waiting & ~accepted
+        if not bool(waiting.any()):
+            break
+        left = torch.where(waiting & (proposal < 0), proposal, left)
+        right = torch.where(waiting & (proposal >= 0), proposal, right)
+    return state + offset[..., None] * direction
+
+
+def sample(
+    kernel: Kernel,
+    X: Float[Tensor, "j n d"],
+    y: Float[Tensor, "j n"],
+    mask: Bool[Tensor, "j n"],
+    noise: Float[Tensor, " j"],
+    start: Hyperparameters,
+    sweeps: int,
+    generator: torch.Generator,
+) -> Hyperparameters:
+    """The chains after `sweeps` updates of every hyperparameter; `start` has the chains as its leading dimension."""
+    infer_noise = torch.isnan(noise)
+    d = X.shape[-1]
+    low = torch.where(mask, y, torch.inf).amin(-1)
+    high = torch.where(mask, y, -torch.inf).amax(-1)
+    low, high = (torch.where(torch.isfinite(low), low, 0.0) - 1, torch.where(torch.isfinite(high), high, 0.0) + 1)
+
+    def unpack(state: Tensor) -> Hyperparameters:
+        amplitude = state[..., d].exp()
+        s2 = noise_variance(state[..., d + 1], amplitude, noise)
+        return Hyperparameters(state[..., :d].exp(), amplitude, s2, state[..., d + 2])
+
+    def log_density(state: Tensor) -> Tensor:
+        h = unpack(state)
+        within = (h.mean >= low) & (h.mean <= high)
+        value = log_prior(h, infer_noise) + log_likelihood(kernel, X, y, mask, h)
+        return torch.where(within, value, -torch.inf)
+
+    state = torch.cat(
+        [
+            start.lengthscale.clamp(max=0.999 * MAX_LENGTHSCALE).log(),
+            torch.stack([start.amplitude.log(), start.noise.clamp(min=1e-8).log()], -1),
+            torch.minimum(torch.maximum(start.mean, low), high)[..., None],
+        ],
+        -1,
+    )
+    for _ in range(sweeps):
+        joint = torch.randn(*state.shape[:2], 3, generator=generator, dtype=state.dtype).to(state.device)
+        joint = joint / joint.norm(dim=-1, keepdim=True)
+        direction = torch.cat([torch.zeros_like(state[..., :d]), joint], -1)
+        state = slice_along(log_density, state, direction, generator)
+        for i in range(d):
+            direction = torch.zeros_like(state)
+            direction[..., i] = 1.0
+            state = slice_along(log_density, state, direction, generator)
+    return unpack(state)

@@ -1,0 +1,101 @@
+"""Few weighted points that stand for many draws of x* (METHOD 4.4)."""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+LLOYD_STEPS = 6
+RESOLUTION = 1e-4
+"""Draws closer than this, in lengthscales, are one point."""
+
+
+class Representatives(NamedTuple):
+    x: Float[Tensor, "*b m d"]
+    weight: Float[Tensor, "*b m"]
+    """Shares that sum to one; zero where there were fewer distinct draws than asked for."""
+    draw: Int[Tensor, "*b m"]
+    """Which draw each one is."""
+
+
+def first_draws(x: Float[Tensor, "*b n d"], usable: Bool[Tensor, "*b n"], count: int) -> Representatives:
+    """The first `count` usable draws, equally weighted: plain Monte Carlo, as in the paper.
+
+    Where fewer are usable, the unusable ones (points of least violation) fill up.
+    """
+    order = torch.argsort(~usable, dim=-1, stable=True)[..., :count]
+    chosen = torch.gather(x, -2, order[..., None].expand(*order.shape, x.shape[-1]))
+    return Representatives(chosen, torch.full_like(chosen[..., 0], 1 / order.shape[-1]), order)
+
+
+def representatives(
+    x: Float[Tensor, "*b n d"],
+    usable: Bool[Tensor, "*b n"],
+    lengthscale: Float[Tensor, "*b d"],
+    count: int,
+    generator: torch.Generator,
+) -> Representatives:
+    """Medoids of the usable draws with their clusters' shares (k-means++ start, Lloyd steps, nearest draw).
+
+    Distances are in lengthscales. At least one draw must be usable.
+    """
+    mass = usable.to(x.dtype)
+    z = x / lengthscale[..., None, :]
+    chosen = _spread(z, mass, count, generator)
+    centers = _take(z, chosen)
+    for _ in range(LLOYD_STEPS):
+        belongs = _nearest(z, centers, mass)
+        size = belongs.sum(-2)
+        moved = (belongs.mT @ z) / size[..., None].clamp(min=1e-300)
+        centers = torch.where(size[..., None] > 0, moved, centers)
+    distance = _distance(z, centers) + torch.where(mass > 0, 0.0, torch.inf)[..., None]
+    draw = distance.argmin(-2)
+    # Two centers may share their nearest draw: the first one then takes the whole cluster.
+    same = (draw[..., :, None] == draw[..., None, :]).tril(-1).any(-1)
+    medoids = _take(z, draw)
+    belongs = _nearest(z, medoids + torch.where(same, torch.inf, 0.0)[..., None], mass)
+    weight = belongs.sum(-2) / mass.sum(-1, keepdim=True)
+    # Heaviest first, and no more than are needed: EP's cost is per point.
+    order = torch.argsort(weight, dim=-1, descending=True, stable=True)[..., : int((weight > 0).sum(-1).max())]
+    draw = torch.gather(draw, -1, order)
+    return Representatives(_take(x, draw), torch.gather(weight, -1, order), draw)
+
+
+def _take(x: Float[Tensor, "*b n d"], index: Int[Tensor, "*b m"]) -> Float[Tensor, "*b m d"]:
+    return torch.gather(x, -2, index[..., None].expand(*index.shape, x.shape[-1]))
+
+
+def _distance(z: Float[Tensor, "*b n d"], centers: Float[Tensor, "*b m d"]) -> Float[Tensor, "*b n m"]:
+    return (z[..., :, None, :] - centers[..., None, :, :]).square().sum(-1)
+
+
+def _nearest(
+    z: Float[Tensor, "*b n d"], centers: Float[Tensor, "*b m d"], mass: Float[Tensor, "*b n"]
+) -> Float[Tensor, "*b n m"]:
+    """Mass of each draw, in the column of its nearest center."""
+    nearest = torch.nan_to_num(_distance(z, centers), nan=torch.inf).argmin(-1, keepdim=True)
+    return torch.zeros(*z.shape[:-1], centers.shape[-2], dtype=z.dtype, device=z.device).scatter(
+        -1, nearest, mass[..., None]
+    )
+
+
+def _spread(
+    z: Float[Tensor, "*b n d"], mass: Float[Tensor, "*b n"], count: int, generator: torch.Generator
+) -> Int[Tensor, "*b m"]:
+    """Indices of starting centers, each drawn in proportion to its squared distance from those before (k-means++)."""
+    chosen = [_draw(mass, generator)]
+    apart = _distance(z, _take(z, chosen[0]))[..., 0]
+    while len(chosen) < min(count, z.shape[-2]) and bool((apart * mass).amax() > RESOLUTION**2):
+        # Once everything is covered in one batch element, further picks there repeat and get no weight.
+        chance = torch.where(apart > RESOLUTION**2, apart * mass, 1e-300 * mass)
+        chosen.append(_draw(chance, generator))
+        apart = torch.minimum(apart, _distance(z, _take(z, chosen[-1]))[..., 0])
+    return torch.cat(chosen, -1)
+
+
+def _draw(chance: Float[Tensor, "*b n"], generator: torch.Generator) -> Int[Tensor, "*b 1"]:
+    """One index per batch element, in proportion to `chance`."""
+    level = torch.rand(*chance.shape[:-1], 1, generator=generator, dtype=chance.dtype).to(chance.device)
+    total = chance.cumsum(-1)
+    return torch.searchsorted(total, level * total[..., -1:]).clamp(max=chance.shape[-1] - 1)

@@ -1,0 +1,8 @@
+"""What is asked: parameters, the objective, constraints, and tasks with costs."""
+
+from pesky.problem.constraint import Constraint
+from pesky.problem.parameters import Choice, Integer, Option, Parameter, Real
+from pesky.problem.problem import Problem
+from pesky.problem.task import Task
+
+__all__ = ["Choice", "Constraint", "Integer", "Option", "Parameter", "Problem", "Real", "Task"]

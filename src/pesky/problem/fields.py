@@ -1,0 +1,84 @@
+"""The checks that every declaration shares, and the read-only mapping that problems are made of."""
+
+import inspect
+import math
+import numbers
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import TypeVar
+
+from pesky.errors import ProblemError, unknown_name
+
+V = TypeVar("V")
+
+
+class Named(Mapping[str, V]):
+    """A read-only mapping from names that, unlike MappingProxyType, can be hashed, pickled and copied."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[str, V]):
+        self._items = dict(items)
+
+    def __getitem__(self, name: str) -> V:
+        return self._items[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+
+def finite(what: str, given: object) -> float:
+    """The given number as a float, if it is one and finite."""
+    value = math.nan
+    # a bool is a number to Python, but never what the author of a bound or a cost meant
+    if isinstance(given, numbers.Real) and not isinstance(given, bool):
+        with suppress(OverflowError):  # an int can be too large for a float
+            value = float(given)
+    if not math.isfinite(value):
+        raise ProblemError(f"{what} was {given!r}: expected a finite number.")
+    return value
+
+
+def name(what: str, given: object) -> str:
+    """The given name, if it is a text that a constraint could be written with."""
+    if not isinstance(given, str) or not given or given != given.strip() or any(c in "<>=\n" for c in given):
+        raise ProblemError(f"{what} was {given!r}: expected a name without <, >, = or blanks around it.")
+    return str(given)
+
+
+def listed(what: str, given: object) -> tuple[object, ...]:
+    """The given items as a tuple, if they are a list and not, say, a single text."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise ProblemError(f"{what} was {given!r}: expected a list, like [...].")
+    return tuple(given)
+
+
+def named(what: str, given: object) -> dict[str, object]:
+    """The given mapping as a dict, if it is one and its keys are names."""
+    if not isinstance(given, Mapping):
+        raise ProblemError(f"{what} was {given!r}: expected a mapping from names, like {{'name': ...}}.")
+    return {name(f"a key of {what}", key): value for key, value in given.items()}
+
+
+def build(what: str, declare: Callable[..., V], given: object) -> V:
+    """What `declare` makes of the given plain data: a mapping whose keys are its arguments."""
+    fields = named(what, given)
+    known = inspect.signature(declare).parameters
+    for key in fields:
+        if key not in known:
+            raise ProblemError(f"{what}: {unknown_name('key', key, known)}")
+    for key, argument in known.items():
+        if argument.default is argument.empty and key not in fields:
+            raise ProblemError(
+                f"{what}: {key!r} is missing: expected the keys {', '.join(map(repr, known))}."
+            )
+    return declare(**fields)

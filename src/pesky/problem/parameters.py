@@ -1,0 +1,109 @@
+"""What can be set: real, integer and categorical parameters, in the user's own units."""
+
+import math
+import numbers
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pesky.errors import ProblemError, unknown_name
+from pesky.problem.fields import build, finite, listed, named
+
+Option = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Real:
+    """A real parameter between two bounds, both included; `log` for one that varies by factors."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def __post_init__(self):
+        object.__setattr__(self, "low", finite("Real: low", self.low))
+        object.__setattr__(self, "high", finite("Real: high", self.high))
+        _check_bounds(self)
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole-number parameter between two bounds, both included; `log` for one that varies by factors."""
+
+    low: int
+    high: int
+    log: bool = False
+
+    def __post_init__(self):
+        for bound in ("low", "high"):
+            given = getattr(self, bound)
+            if isinstance(given, bool) or not isinstance(given, numbers.Integral):
+                raise ProblemError(f"Integer: {bound} was {given!r}: expected a whole number.")
+            # a point of the unit cube, a float64, tells this many whole numbers apart even on a log scale
+            if abs(int(given)) > 10**12:
+                raise ProblemError(
+                    f"Integer: {bound} was {given!r}: expected at most 10**12: change the unit."
+                )
+            object.__setattr__(self, bound, int(given))
+        _check_bounds(self)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A parameter that takes one of a few options, which have no order."""
+
+    options: tuple[Option, ...]
+
+    def __init__(self, options: Iterable[Option]):
+        object.__setattr__(
+            self, "options", tuple(_option(each) for each in listed("Choice: options", options))
+        )
+        if len(self.options) < 2:
+            raise ProblemError(f"{self}: expected at least two options: leave out what has only one value.")
+        if len(set(self.options)) < len(self.options):
+            raise ProblemError(f"{self}: expected options that all differ (to Python, 1 == 1.0 == True).")
+
+
+Parameter = Real | Integer | Choice
+_TYPES: dict[str, type[Parameter]] = {"real": Real, "integer": Integer, "choice": Choice}
+
+
+def to_plain(parameter: Parameter) -> dict[str, object]:
+    """The parameter as plain data: its type's name and its fields."""
+    if isinstance(parameter, Choice):
+        return {"type": "choice", "options": list(parameter.options)}
+    kind = "real" if isinstance(parameter, Real) else "integer"
+    return {"type": kind, "low": parameter.low, "high": parameter.high, "log": parameter.log}
+
+
+def from_plain(what: str, given: object) -> Parameter:
+    """The parameter that `to_plain` wrote."""
+    if not isinstance(given, Mapping):
+        raise ProblemError(
+            f"{what} was {given!r}: expected Real(low, high), Integer(low, high) or Choice([...])."
+        )
+    fields = named(what, given)
+    kind = fields.pop("type", None)
+    if not isinstance(kind, str) or kind not in _TYPES:
+        raise ProblemError(f"{what}: {unknown_name('type', kind, _TYPES)}")
+    return build(what, _TYPES[kind], fields)
+
+
+def _check_bounds(parameter: Real | Integer) -> None:
+    if not isinstance(parameter.log, bool):
+        raise ProblemError(f"{parameter}: expected log to be True or False.")
+    if parameter.low >= parameter.high:
+        raise ProblemError(
+            f"{parameter}: expected low < high: swap them, or leave out what has only one value."
+        )
+    if parameter.log and parameter.low <= 0:
+        raise ProblemError(f"{parameter}: a log scale needs low > 0: raise low, or leave log out.")
+    # an infinite width would decode every point of the unit cube to infinity
+    if not math.isfinite(parameter.high - parameter.low):
+        raise ProblemError(f"{parameter}: high - low overflows: narrow the bounds.")
+
+
+def _option(given: object) -> Option:
+    plain = getattr(given, "item", lambda: given)()  # numpy's scalars do not go to JSON
+    if not isinstance(plain, str | int | float) or (isinstance(plain, float) and not math.isfinite(plain)):
+        raise ProblemError(f"Choice: the option {given!r}: expected a text, a finite number, True or False.")
+    return plain

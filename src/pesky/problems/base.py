@@ -1,0 +1,63 @@
+"""What every test problem is: a problem, its noise-free truth and its known constrained optimum."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.problem import Problem, Task
+from pesky.space import Space
+
+# The truth of a point on an active constraint is zero only up to rounding; more than this is a violation.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A problem whose truth is known.
+
+    Rows are those of the whole package: row 0 the objective, minimized, row k the k-th constraint, feasible
+    when >= 0. Every outcome of `problem` is one row, in the same order, in the same units.
+
+    problem:          what a study is given
+    truth:            U (n, d) in the unit cube -> noise-free rows (n, J)
+    optimum:          the constrained minimizer in the unit cube (d,)
+    optimum_value:    the objective there
+    worst_value:      the largest objective on the domain, feasible or not
+    noise:            standard deviation of the noise of every outcome
+    hyperparameters:  where outcomes were drawn from GPs, with what each was: lengthscale per axis, amplitude
+                      and noise as variances, mean
+    """
+
+    problem: Problem
+    truth: Callable[[Tensor], Tensor]
+    optimum: Float[Tensor, " d"]
+    optimum_value: float
+    worst_value: float
+    noise: float = 0.0
+    hyperparameters: Mapping[str, Mapping[str, Any]] | None = None
+
+    def evaluate(self, params: Mapping[str, Any], generator: torch.Generator) -> dict[str, float]:
+        """A noisy value of every outcome at `params`."""
+        u = Space.of(self.problem).encode(params)
+        rows = self.truth(u.unsqueeze(0)).squeeze(0)
+        noise = self.noise * torch.randn(rows.shape, generator=generator, dtype=rows.dtype)
+        return dict(zip(self.problem.outcomes, (rows + noise).tolist(), strict=True))
+
+    def is_feasible(self, u: Float[Tensor, " d"]) -> bool:
+        """Whether every constraint holds at `u`, without tolerance beyond rounding."""
+        return bool((self.truth(u.unsqueeze(0))[0, 1:] >= -ROUNDING).all())
+
+    def utility_gap(self, u: Float[Tensor, " d"]) -> float:
+        """How much worse than the optimum `u` is; an infeasible `u` counts as the domain's worst."""
+        utility = self.truth(u.unsqueeze(0))[0, 0].item() if self.is_feasible(u) else self.worst_value
+        return abs(utility - self.optimum_value)
+
+
+def decouple(benchmark: Benchmark) -> Benchmark:
+    """The same benchmark with every outcome a task of its own, at cost 1."""
+    tasks = {outcome: Task([outcome]) for outcome in benchmark.problem.outcomes}
+    return replace(benchmark, problem=replace(benchmark.problem, tasks=tasks))

@@ -1,0 +1,120 @@
+"""One parameter <-> its columns of the unit cube.
+
+A real or integer parameter takes one column, a choice of w options takes w one-hot columns. An integer's
+column covers [low - 1/2, high + 1/2], so that every integer has a cell of its own, as wide as the others.
+"""
+
+import math
+import numbers
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from pesky.problem import Choice, Integer, Option, Parameter, Real
+
+
+def width(parameter: Parameter) -> int:
+    """The number of columns w."""
+    return len(parameter.options) if isinstance(parameter, Choice) else 1
+
+
+def size(parameter: Parameter) -> int:
+    """The number of values to enumerate: 1, a placeholder, for a real parameter."""
+    if isinstance(parameter, Choice):
+        return len(parameter.options)
+    return parameter.high - parameter.low + 1 if isinstance(parameter, Integer) else 1
+
+
+def expectation(parameter: Parameter) -> str:
+    """What a value must be, in words."""
+    if isinstance(parameter, Choice):
+        return f"one of {', '.join(map(repr, parameter.options))}"
+    number = "a whole number" if isinstance(parameter, Integer) else "a number"
+    return f"{number} from {parameter.low} to {parameter.high}"
+
+
+def belongs(parameter: Parameter, value: object) -> bool:
+    """Whether the value is one that the parameter can take."""
+    if isinstance(parameter, Choice):
+        return isinstance(value, Option) and value in parameter.options
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral | numbers.Real):
+        return False  # True and False are numbers, but to Python only
+    if isinstance(parameter, Integer) and not isinstance(value, numbers.Integral):
+        return False
+    return value <= parameter.high and not value < parameter.low  # in this form, NaN does not belong
+
+
+def to_unit(parameter: Parameter, value: Option) -> Float[Tensor, " w"]:
+    """The columns of a value that belongs to the parameter."""
+    if isinstance(parameter, Choice):
+        return one_hot(torch.tensor(parameter.options.index(value)), len(parameter.options)).double()
+    return _to_unit(parameter, torch.tensor([float(value)], dtype=torch.float64))
+
+
+def from_unit(parameter: Parameter, u: Float[Tensor, " w"]) -> Option:
+    """The value that the columns stand for, always within bounds."""
+    if isinstance(parameter, Choice):
+        return parameter.options[int(u.argmax())]
+    value = _from_unit(parameter, u).item()
+    value = round(value) if isinstance(parameter, Integer) else value
+    return min(max(value, parameter.low), parameter.high)
+
+
+def snap(parameter: Parameter, U: Float[Tensor, "*b w"]) -> Float[Tensor, "*b w"]:
+    """The columns of the values that the given columns stand for; real ones are left as they are."""
+    if isinstance(parameter, Real):
+        return U
+    if isinstance(parameter, Choice):
+        return one_hot(U.argmax(-1), len(parameter.options)).to(U)
+    return _to_unit(parameter, _from_unit(parameter, U).round().clamp(parameter.low, parameter.high))
+
+
+def place(parameter: Parameter, r: Float[Tensor, " n"]) -> Float[Tensor, "n w"]:
+    """The columns of n values, from uniform numbers: options come up equally often, and so do integers."""
+    if not isinstance(parameter, Choice):
+        return snap(parameter, r.unsqueeze(-1))
+    count = len(parameter.options)
+    # a layer's upper end can round to 1
+    return one_hot((r * count).long().clamp(max=count - 1), count).to(r)
+
+
+def lattice(parameter: Parameter) -> Float[Tensor, "size w"]:
+    """The columns of every value, in order; a single zero for a real parameter."""
+    if isinstance(parameter, Choice):
+        return torch.eye(len(parameter.options), dtype=torch.float64)
+    if isinstance(parameter, Real):
+        return torch.zeros(1, 1, dtype=torch.float64)
+    return _to_unit(
+        parameter, torch.arange(parameter.low, parameter.high + 1, dtype=torch.float64).unsqueeze(-1)
+    )
+
+
+def moves(parameter: Parameter, u: Float[Tensor, " w"]) -> list[Option]:
+    """The values one move away: other options; an integer's next ones and those a tenth of the range away."""
+    if isinstance(parameter, Real):
+        return []
+    here = from_unit(parameter, u)
+    if isinstance(parameter, Choice):
+        return [option for option in parameter.options if option != here]
+    near = [int(here) - 1, int(here) + 1, from_unit(parameter, u - 0.1), from_unit(parameter, u + 0.1)]
+    return [value for value in dict.fromkeys(near) if value != here and belongs(parameter, value)]
+
+
+def _edges(parameter: Real | Integer) -> tuple[float, float]:
+    half = 0.5 if isinstance(parameter, Integer) else 0.0
+    low, high = parameter.low - half, parameter.high + half
+    return (math.log(low), math.log(high)) if parameter.log else (low, high)
+
+
+def _to_unit(parameter: Real | Integer, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    low, high = _edges(parameter)
+    # a bound's logarithm can round to just outside
+    return (((values.log() if parameter.log else values) - low) / (high - low)).clamp(0, 1)
+
+
+def _from_unit(parameter: Real | Integer, U: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    low, high = _edges(parameter)
+    values = low + U * (high - low)
+    return values.exp() if parameter.log else values

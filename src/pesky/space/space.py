@@ -1,0 +1,119 @@
+"""The space: every parameter's columns side by side, as points u of the unit cube."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.quasirandom import SobolEngine
+
+from pesky.errors import DataError, unknown_name
+from pesky.problem import Option, Parameter, Problem, Real
+from pesky.space import columns
+
+
+@dataclass(frozen=True)
+class Space:
+    """The unit cube, of d columns, that stands for the values of the named parameters."""
+
+    parameters: Mapping[str, Parameter]
+
+    @classmethod
+    def of(cls, problem: Problem) -> "Space":
+        """The space of a problem's parameters, in their order."""
+        return cls(problem.parameters)
+
+    @cached_property
+    def dim(self) -> int:
+        """The number of columns d."""
+        return sum(map(columns.width, self.parameters.values()))
+
+    @cached_property
+    def continuous(self) -> Bool[Tensor, " d"]:
+        """Which columns are real."""
+        real = [isinstance(p, Real) for p in self.parameters.values() for _ in range(columns.width(p))]
+        return torch.tensor(real)
+
+    @cached_property
+    def is_continuous(self) -> bool:
+        """Whether every column is real."""
+        return bool(self.continuous.all())
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[Parameter, slice]]:
+        """Each parameter with the place of its columns."""
+        places, start = {}, 0
+        for name, parameter in self.parameters.items():
+            stop = start + columns.width(parameter)
+            places[name] = parameter, slice(start, stop)
+            start = stop
+        return places
+
+    def check(self, params: Mapping[str, object]) -> None:
+        """Nothing, or a DataError that says which value does not belong to the space."""
+        for name in params:
+            if name not in self.parameters:
+                raise DataError(unknown_name("parameter", name, self.parameters))
+        for name, parameter in self.parameters.items():
+            expected = f"expected {columns.expectation(parameter)}."
+            if name not in params:
+                raise DataError(f"the parameter {name!r} is missing: {expected}")
+            if not columns.belongs(parameter, params[name]):
+                raise DataError(f"the parameter {name!r} was {params[name]!r}: {expected}")
+
+    def encode(self, params: Mapping[str, Option]) -> Float[Tensor, " d"]:
+        """The point of the unit cube for the given values."""
+        self.check(params)
+        return torch.cat([columns.to_unit(p, params[name]) for name, p in self.parameters.items()])
+
+    def decode(self, u: Float[Tensor, " d"]) -> dict[str, Option]:
+        """The values that a point of the unit cube stands for."""
+        return {name: columns.from_unit(p, u[at]) for name, (p, at) in self._places.items()}
+
+    def snap(self, U: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        """The points whose values are the ones evaluated; the gradient passes through real columns alone.
+
+        The model must see what is evaluated (METHOD 20.4), so this comes before any kernel.
+        """
+        if self.is_continuous:
+            return U
+        V = U.detach()
+        lattice = torch.cat([columns.snap(p, V[..., at]) for p, at in self._places.values()], -1)
+        return torch.where(self.continuous.to(U.device), U, lattice)
+
+    def sobol(self, count: int, seed: int) -> Float[Tensor, "count d"]:
+        """Scrambled Sobol points, snapped."""
+        engine = SobolEngine(len(self.parameters), scramble=True, seed=seed)
+        return self._place(engine.draw(count, dtype=torch.float64))
+
+    def latin(self, count: int, generator: torch.Generator) -> Float[Tensor, "count d"]:
+        """A Latin hypercube, snapped: each parameter has one value in each of `count` equal layers."""
+        order, within = torch.rand(2, count, len(self.parameters), generator=generator, dtype=torch.float64)
+        return self._place((order.argsort(0) + within) / count)
+
+    def neighbors(self, u: Float[Tensor, " d"]) -> Float[Tensor, "n d"]:
+        """The points one discrete move away: none in a continuous space."""
+        u = self.snap(u)
+        near = [
+            torch.cat([u[: at.start], columns.to_unit(p, value).to(u), u[at.stop :]])
+            for p, at in self._places.values()
+            for value in columns.moves(p, u[at])
+        ]
+        return torch.stack(near) if near else u.new_zeros(0, self.dim)
+
+    def combinations(self, limit: int) -> Float[Tensor, "c d"] | None:
+        """All combinations of discrete values, real columns zero, or None if there are more than `limit`."""
+        sizes = [columns.size(p) for p in self.parameters.values()]
+        if prod(sizes) > limit:
+            return None
+        index = torch.cartesian_prod(*map(torch.arange, sizes)).reshape(-1, len(sizes))
+        values = [columns.lattice(p)[i] for p, i in zip(self.parameters.values(), index.T, strict=True)]
+        return torch.cat(values, -1)
+
+    def _place(self, R: Float[Tensor, "n p"]) -> Float[Tensor, "n d"]:
+        """Points from one uniform number per parameter."""
+        placed = [columns.place(p, r) for p, r in zip(self.parameters.values(), R.T, strict=True)]
+        return torch.cat(placed, -1)

@@ -1,0 +1,203 @@
+"""Many small smooth problems minimized at once: sequential quadratic programming, batched.
+
+Minimizes f(x) over a box subject to c_k(x) >= 0 for every element of a batch, each from its own start. One call
+of the functions serves the whole batch, which is what makes hundreds of draws, starts or hyperparameter fits
+cheap; SciPy's solvers take one problem at a time.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+Evaluate = Callable[[Tensor], tuple[Tensor, Tensor]]
+"""x (b, d) -> values (b, 1 + K) and gradients (b, 1 + K, d); column 0 is the objective."""
+
+ELASTICITY = 20.0
+"""Price of violating a linearized constraint, in units of the objective's scale: large, but it keeps every
+subproblem solvable when the linearized constraints contradict each other."""
+
+
+class Minimum(NamedTuple):
+    x: Float[Tensor, "b d"]
+    values: Float[Tensor, "b j"]
+    violation: Float[Tensor, " b"]
+    """Largest constraint violation, in units of `scale`; zero where feasible."""
+
+
+def minimize(
+    evaluate: Evaluate,
+    start: Float[Tensor, "b d"],
+    lower: Float[Tensor, "*d"],
+    upper: Float[Tensor, "*d"],
+    *,
+    radius: float,
+    scale: Float[Tensor, "b j"] | None = None,
+    steps: int = 10,
+    tolerance: float = 1e-6,
+) -> Minimum:
+    """The best point that each element found within `steps` evaluations; never worse than its start.
+
+    `radius` is the first trust radius in x, `scale` the units of each function, `tolerance` the step length (in
+    units of the box) at which an element is done.
+    """
+    x = start.clone()
+    values, gradients = evaluate(x)
+    scale = torch.ones_like(values) if scale is None else scale.clamp(min=1e-300)
+    values, gradients = values / scale, gradients / scale[..., None]
+    count, d = x.shape
+    width = (upper - lower).expand(d)
+    trust = torch.full_like(x[:, :1], radius)
+    hessian = _first_hessian(gradients[:, 0], trust, width)
+    penalty = torch.full_like(values[:, 1:], 1.0)
+
+    for _ in range(steps):
+        low = torch.maximum(lower - x, -trust * width)
+        high = torch.minimum(upper - x, trust * width)
+        p, multiplier = quadratic_program(
+            hessian, gradients[:, 0], gradients[:, 1:], values[:, 1:], low, high, ELASTICITY
+        )
+        trial_values, trial_gradients = evaluate(torch.minimum(torch.maximum(x + p, lower), upper))
+        trial_values, trial_gradients = trial_values / scale, trial_gradients / scale[..., None]
+
+        penalty = torch.maximum(1.5 * multiplier, 0.5 * (penalty + multiplier))
+        predicted = (
+            -(gradients[:, 0] * p).sum(-1)
+            - 0.5 * (p * (hessian @ p[..., None])[..., 0]).sum(-1)
+            + (
+                penalty
+                * (
+                    _shortfall(values[:, 1:])
+                    - _shortfall(values[:, 1:] + (gradients[:, 1:] @ p[..., None])[..., 0])
+                )
+            ).sum(-1)
+        )
+        actual = _merit(values, penalty) - _merit(trial_values, penalty)
+        better = (
+            (actual > 0)
+            & torch.isfinite(trial_values).all(-1)
+            & torch.isfinite(trial_gradients).all(-1).all(-1)
+        )
+        ratio = actual / predicted.clamp(min=1e-300)
+
+        length = (p / width).abs().amax(-1, keepdim=True)
+        trust = torch.where((ratio < 0.25)[:, None], 0.35 * length, trust)
+        trust = torch.where(
+            ((ratio > 0.75) & (length[:, 0] > 0.99 * trust[:, 0]))[:, None], 2.5 * trust, trust
+        )
+        trust = trust.clamp(max=1.0)
+
+        lagrangian_change = (trial_gradients[:, 0] - gradients[:, 0]) - (
+            multiplier[:, None, :] @ (trial_gradients[:, 1:] - gradients[:, 1:])
+        )[:, 0]
+        usable = torch.isfinite(lagrangian_change).all(-1)
+        hessian = _update(hessian, p, torch.where(usable[:, None], lagrangian_change, 0.0), usable)
+        x = torch.where(better[:, None], torch.minimum(torch.maximum(x + p, lower), upper), x)
+        values = torch.where(better[:, None], trial_values, values)
+        gradients = torch.where(better[:, None, None], trial_gradients, gradients)
+        if bool((length < tolerance).all()):
+            break
+    violation = _shortfall(values[:, 1:]).amax(-1) if values.shape[1] > 1 else torch.zeros_like(values[:, 0])
+    return Minimum(x, values * scale, violation)
+
+
+def _shortfall(c: Float[Tensor, "b k"]) -> Float[Tensor, "b k"]:
+    return (-c).clamp(min=0.0)
+
+
+def _merit(values: Float[Tensor, "b j"], penalty: Float[Tensor, "b k"]) -> Float[Tensor, " b"]:
+    """Objective plus priced violations (exact penalty)."""
+    return values[:, 0] + (penalty * _shortfall(values[:, 1:])).sum(-1)
+
+
+def _first_hessian(
+    gradient: Float[Tensor, "b d"], trust: Float[Tensor, "b 1"], width: Float[Tensor, " d"]
+) -> Float[Tensor, "b d d"]:
+    """Diagonal whose unconstrained step is about one trust radius."""
+    steepness = (gradient * width).norm(dim=-1, keepdim=True).clamp(min=1e-8) / trust
+    return torch.diag_embed(steepness / width.square())
+
+
+def _update(
+    hessian: Float[Tensor, "b d d"],
+    p: Float[Tensor, "b d"],
+    y: Float[Tensor, "b d"],
+    usable: Bool[Tensor, " b"],
+) -> Float[Tensor, "b d d"]:
+    """Powell's damped BFGS update: stays positive definite whatever the curvature met."""
+    hp = (hessian @ p[..., None])[..., 0]
+    curvature, expected = (p * y).sum(-1, keepdim=True), (p * hp).sum(-1, keepdim=True)
+    blend = torch.where(
+        curvature < 0.2 * expected,
+        0.8 * expected / (expected - curvature).clamp(min=1e-300),
+        torch.ones_like(expected),
+    )
+    y = blend * y + (1 - blend) * hp
+    curvature = (p * y).sum(-1, keepdim=True)
+    usable = usable & (expected[:, 0] > 1e-30) & (curvature[:, 0] > 1e-30)
+    curvature, expected = (torch.where(usable[:, None], t, 1.0)[..., None] for t in (curvature, expected))
+    updated = hessian - hp[:, :, None] * hp[:, None, :] / expected + y[:, :, None] * y[:, None, :] / curvature
+    return torch.where(usable[:, None, None], updated, hessian)
+
+
+def quadratic_program(
+    hessian: Float[Tensor, "b d d"],
+    gradient: Float[Tensor, "b d"],
+    normals: Float[Tensor, "b k d"],
+    offsets: Float[Tensor, "b k"],
+    low: Float[Tensor, "b d"],
+    high: Float[Tensor, "b d"],
+    elasticity: float,
+    iterations: int = 12,
+) -> tuple[Float[Tensor, "b d"], Float[Tensor, "b k"]]:
+    """Solution p and multipliers of min p'Hp/2 + g'p, low <= p <= high, normals p + offsets + t >= 0, t >= 0.
+
+    The slack t costs `elasticity` a unit, so that a solution always exists. Primal-dual interior point; all
+    elements take the same number of iterations.
+    """
+    p = 0.5 * (low + high)
+    below, above = (p - low).clamp(min=1e-300), (high - p).clamp(min=1e-300)
+    linear = (normals @ p[..., None])[..., 0] + offsets
+    reach = (normals.abs() @ (high - low)[..., None])[..., 0].clamp(min=1e-12)
+    t = _shortfall(linear) + reach
+    y = linear + t
+    size = (gradient.abs() * (high - low)).sum(-1, keepdim=True).clamp(min=1e-12)
+    mu = size
+    z_below, z_above = mu / below, mu / above
+    lam = (mu / y).clamp(max=0.5 * elasticity)
+    pairs = 2 * p.shape[-1] + 2 * offsets.shape[-1]
+    for _ in range(iterations):
+        w = elasticity - lam
+        gap = ((z_below * below + z_above * above).sum(-1) + (lam * y + w * t).sum(-1))[:, None]
+        mu = 0.1 * gap / pairs
+        residual = (
+            (hessian @ p[..., None])[..., 0]
+            + gradient
+            - (lam[:, None, :] @ normals)[:, 0]
+            - z_below
+            + z_above
+        )
+        d_y = y + lam * t / w
+        push = (mu - lam * y - lam * (mu / w - t)) / d_y
+        system = hessian + torch.diag_embed(z_below / below + z_above / above)
+        system = system + normals.mT @ ((lam / d_y)[..., None] * normals)
+        right = -residual + (push[:, None, :] @ normals)[:, 0] + (mu - z_below * below) / below
+        right = right - (mu - z_above * above) / above
+        factor, _ = torch.linalg.cholesky_ex(system)
+        dp = torch.cholesky_solve(right[..., None], factor)[..., 0]
+        dp = torch.where(torch.isfinite(dp).all(-1, keepdim=True), dp, 0.0)
+        dlam = push - lam * (normals @ dp[..., None])[..., 0] / d_y
+        dt = (mu - w * t + t * dlam) / w
+        dy = (normals @ dp[..., None])[..., 0] + dt
+        dz_below = (mu - z_below * below - z_below * dp) / below
+        dz_above = (mu - z_above * above + z_above * dp) / above
+        now = torch.cat([below, above, z_below, z_above, lam, w, t, y], -1)
+        change = torch.cat([dp, -dp, dz_below, dz_above, dlam, -dlam, dt, dy], -1)
+        blocking = torch.where(change < 0, -now / change, torch.inf).amin(-1, keepdim=True)
+        step = (0.99 * blocking).clamp(max=1.0)
+        p, t, y, lam = p + step * dp, t + step * dt, y + step * dy, lam + step * dlam
+        below, above = below + step * dp, above - step * dp
+        z_below, z_above = z_below + step * dz_below, z_above + step * dz_above
+    return torch.minimum(torch.maximum(p, low), high), lam

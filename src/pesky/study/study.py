@@ -1,0 +1,245 @@
+"""A study in memory: questions asked, results told, the belief that follows from them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Literal
+
+import torch
+from botorch.models.model import Model
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.acquire.pending import Pending
+from pesky.acquire.settings import SETTINGS, Setting
+from pesky.data import Observations, check_outcomes, collect
+from pesky.decide import Advice, Decision, choose, recommend
+from pesky.errors import DataError, ProblemError, unknown_name
+from pesky.model.belief import Belief
+from pesky.model.beliefs import GP
+from pesky.model.botorch import BotorchBelief
+from pesky.problem import Option, Problem
+from pesky.space import Space
+from pesky.study.evaluation import Evaluation
+from pesky.study.recommendation import Recommendation
+
+FitBotorch = Callable[[list[tuple[Tensor, Tensor]]], Model]
+"""Your own model: from (inputs (n, d) in the unit cube, values (n, 1)) of each row to a fitted `ModelListGP`.
+
+Row 0 is the objective, to be minimized, and the others are feasible at zero and above, all scaled to about unit size."""
+
+
+class Study:
+    """Ask what to measure next, tell what came out, and get the recommendation at any time.
+
+    Args:
+        problem: What is asked.
+        seed: The same seed and the same data give the same questions.
+        model: `GP(...)`, or a function that fits a BoTorch model (see `FitBotorch`).
+        setting: "default", "paper", or a `Setting` of your own.
+        samples: M, the number of x* samples, if not the setting's.
+        initial: Points of the Latin hypercube that every task is measured at first.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        seed: int = 0,
+        model: GP | FitBotorch | None = None,
+        setting: Literal["default", "paper"] | Setting = "default",
+        samples: int | None = None,
+        initial: int = 3,
+    ) -> None:
+        if isinstance(setting, str) and setting not in SETTINGS:
+            raise ProblemError(unknown_name("setting", setting, SETTINGS))
+        if initial < 1:
+            raise ProblemError(f"initial was {initial}: expected at least 1 point to start from.")
+        if samples is not None and samples < 1:
+            raise ProblemError(f"samples was {samples}: expected at least 1 sample of x*.")
+        chosen = SETTINGS[setting] if isinstance(setting, str) else setting
+        self.problem, self.space, self.seed = problem, Space.of(problem), seed
+        self.model: GP | FitBotorch = GP() if model is None else model
+        self.setting = chosen if samples is None else replace(chosen, samples=samples)
+        self.initial = initial
+        self.evaluations: dict[int, Evaluation] = {}
+        self.decision: Decision | None = None
+        """How the last question was chosen, with its diagnostics; None for the initial design."""
+        self._told: dict[int, dict[str, float]] = {}
+        self._abandoned: set[int] = set()
+        self._belief: tuple[Belief, Observations] | None = None
+        self._previous = None
+        self._advice: Advice | None = None
+        self._design = self.space.latin(initial, torch.Generator().manual_seed(seed))
+
+    # -- ask ---------------------------------------------------------------------------------------------------------
+
+    def ask(self) -> Evaluation:
+        """The next question: the initial design first, then the task and point with the most gain per cost."""
+        for u in self._design:
+            for task in self.problem.tasks:
+                if self._wants(task) and not self._asked(task, u):
+                    return self._record(task, self.space.decode(u), None)
+        names = list(self.problem.tasks)
+        decision = choose(
+            self.belief(),
+            self.space,
+            self._shares(),
+            torch.tensor([self.problem.tasks[name].cost for name in names], dtype=torch.float64),
+            self.setting,
+            torch.Generator().manual_seed(self._seed_of_next()),
+            self._pending(),
+            None if self._advice is None else self._advice.u[None],
+        )
+        self.decision = decision
+        return self._record(names[decision.task], self.space.decode(decision.u), decision.gain)
+
+    def _wants(self, task: str) -> bool:
+        """Whether an outcome of the task has fewer values, told or pending, than the initial design gives."""
+        counts = dict.fromkeys(self.problem.outcomes, 0)
+        for id_, evaluation in self.evaluations.items():
+            told = self._told.get(id_, {})
+            expected = () if id_ in self._abandoned else self.problem.tasks[evaluation.task].outcomes
+            for name in {*told, *expected}:
+                counts[name] += 1
+        return any(counts[name] < self.initial for name in self.problem.tasks[task].outcomes)
+
+    def _asked(self, task: str, u: Float[Tensor, " d"]) -> bool:
+        params = self.space.decode(u)
+        return any(e.task == task and e.params == params for e in self.evaluations.values())
+
+    def _record(self, task: str, params: Mapping[str, Option], gain: float | None) -> Evaluation:
+        evaluation = Evaluation(len(self.evaluations), task, dict(params), gain)
+        self.evaluations[evaluation.id] = evaluation
+        return evaluation
+
+    def _seed_of_next(self) -> int:
+        """One stream of random numbers per question, whatever was computed in between."""
+        return (self.seed * 1_000_003 + len(self.evaluations) + 1) % 2**63
+
+    def _shares(self) -> Float[Tensor, "t j"]:
+        """How much of each row's gain a task gets; rows that share an outcome share its gain."""
+        rows = self.problem.rows
+        return torch.tensor(
+            [
+                [float(name in task.outcomes) / rows.count(name) for name in rows]
+                for task in self.problem.tasks.values()
+            ],
+            dtype=torch.float64,
+        )
+
+    def _pending(self) -> Pending | None:
+        """Points asked and not yet fully told, with the rows still to come."""
+        points, rows = [], []
+        for id_, evaluation in self.evaluations.items():
+            missing = set(self.problem.tasks[evaluation.task].outcomes) - self._told.get(id_, {}).keys()
+            if missing and id_ not in self._abandoned:
+                points.append(self.space.encode(evaluation.params))
+                rows.append([name in missing for name in self.problem.rows])
+        return Pending(torch.stack(points), torch.tensor(rows)) if points else None
+
+    # -- tell --------------------------------------------------------------------------------------------------------
+
+    def tell(self, evaluation: Evaluation | int, outcomes: Mapping[str, float]) -> None:
+        """Take in any subset of the evaluation's outcomes; the rest may come later.
+
+        Telling the same again changes nothing; a different value for the same outcome is refused.
+        """
+        id_ = evaluation.id if isinstance(evaluation, Evaluation) else evaluation
+        if id_ not in self.evaluations:
+            raise DataError(
+                f"evaluation {id_!r} was never asked in this study: tell what `ask` returned, or use "
+                "`study.add(params, outcomes)` for data of your own."
+            )
+        asked = self.evaluations[id_]
+        values = check_outcomes(self.problem, outcomes)
+        task = self.problem.tasks[asked.task]
+        for name in values:
+            if name not in task.outcomes:
+                raise DataError(
+                    f"outcome {name!r} does not belong to task {asked.task!r}, which measures "
+                    f"{', '.join(map(repr, task.outcomes))}: use `study.add(params, outcomes)` for more."
+                )
+        self._take(id_, values)
+
+    def add(self, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
+        """Take in data of your own: any outcomes at any point of the space."""
+        self.space.check(params)
+        values = check_outcomes(self.problem, outcomes)
+        task = next((n for n, t in self.problem.tasks.items() if values.keys() & set(t.outcomes)), "")
+        if not task:
+            raise DataError(f"no outcome was given: expected any of {', '.join(map(repr, self.problem.outcomes))}.")
+        evaluation = self._record(task, params, None)
+        self._abandoned.add(evaluation.id)
+        self._take(evaluation.id, values)
+        return evaluation
+
+    def abandon(self, evaluation: Evaluation | int) -> None:
+        """Expect no further outcomes of this evaluation; what was told stays, and a late result is still accepted."""
+        id_ = evaluation.id if isinstance(evaluation, Evaluation) else evaluation
+        if id_ not in self.evaluations:
+            raise DataError(f"evaluation {id_!r} was never asked in this study: abandon what `ask` returned.")
+        self._abandoned.add(id_)
+
+    def _take(self, id_: int, values: dict[str, float]) -> None:
+        known = self._told.get(id_, {})
+        for name, value in values.items():
+            if name in known and known[name] != value:
+                raise DataError(
+                    f"evaluation {id_} already has {name} = {known[name]!r}, and was now told {value!r}: a result "
+                    "is not replaced; add a repeated measurement with `study.add(params, outcomes)`."
+                )
+        if values.items() <= known.items():
+            return
+        self._told[id_] = {**known, **values}
+        self._belief = None
+
+    def outcomes(self, evaluation: Evaluation | int) -> dict[str, float]:
+        """What was told of an evaluation so far."""
+        return dict(self._told.get(evaluation.id if isinstance(evaluation, Evaluation) else evaluation, {}))
+
+    # -- believe and recommend ---------------------------------------------------------------------------------------
+
+    def observations(self) -> Observations:
+        """Everything told, per row, in the scaled units of the models."""
+        told = [(self.space.encode(self.evaluations[i].params), values) for i, values in self._told.items()]
+        return collect(self.problem, self.space, told)
+
+    def belief(self) -> Belief:
+        """What is believed of the objective and each constraint, given all that was told."""
+        if self._belief is None:
+            o = self.observations()
+            if isinstance(self.model, GP):
+                snap = None if self.space.is_continuous else self.space.snap
+                generator = torch.Generator().manual_seed(self.seed + len(self._told))
+                belief = self.model.believe(o, self.problem.rows, snap, self._previous, generator)
+                self._previous = belief.hyperparameters
+            else:
+                rows = [(x[m], y[m][:, None]) for x, y, m in zip(o.X, o.y, o.mask, strict=True)]
+                fitted = self.model(rows)
+                belief = BotorchBelief.of(fitted, 0, False, {k: (0.0, None) for k in range(1, len(rows))})
+            self._belief = belief, o
+        return self._belief[0]
+
+    def recommend(self) -> Recommendation:
+        """The lowest expected objective where every constraint holds with its confidence, anywhere in the space.
+
+        Where no point qualifies yet, it says so and gives the point most probably feasible.
+        """
+        if not any(self.problem.objective in values for values in self._told.values()):
+            raise DataError(
+                f"nothing was told of the objective {self.problem.objective!r} yet: ask and tell at least once."
+            )
+        belief = self.belief()
+        assert self._belief is not None
+        confidence = torch.tensor(self.problem.confidences, dtype=torch.float64)
+        before = None if self._advice is None else self._advice.u[None]
+        self._advice = advice = recommend(belief, self.space, confidence, self.seed, before)
+        texts = [str(constraint) for constraint in self.problem.constraints]
+        expected = self._belief[1].to_user(0, torch.tensor(advice.mean, dtype=torch.float64))
+        return Recommendation(
+            params=self.space.decode(advice.u),
+            objective=self.problem.objective,
+            expected=float(expected),
+            probabilities=dict(zip(texts, advice.probabilities.tolist(), strict=True)),
+            is_confident=advice.is_confident,
+        )

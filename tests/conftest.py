@@ -1,0 +1,16 @@
+"""Every test runs in float64, on one thread, and with the shapes in the package's types checked."""
+
+import torch
+from hypothesis import settings
+from jaxtyping import install_import_hook
+
+# `pesky.problem` has no tensors, and answers wrong types with errors of its own
+ROOMS = ("space", "data", "model", "optimum", "infer", "acquire", "decide", "study", "problems", "sqp")
+install_import_hook([f"pesky.{room}" for room in ROOMS], "typecheck.check")
+
+torch.set_default_dtype(torch.float64)
+torch.set_num_threads(1)
+
+# a machine that is busy is not a failure, and a run that is repeated is the same run
+settings.register_profile("pesky", deadline=None, derandomize=True)
+settings.load_profile("pesky")

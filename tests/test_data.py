@@ -1,0 +1,135 @@
+"""The data: rows, padding, directions, exact thresholds, scales, noise, and the answer to every mistake."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pesky import Constraint, DataError, Problem, Real
+from pesky.data import check_outcomes, collect
+from pesky.space import Space
+
+
+def problem(noise=None, **objective) -> Problem:
+    objective = objective or {"minimize": "f"}
+    return Problem(
+        {"x": Real(0, 1), "y": Real(0, 1)},
+        constraints=["a <= 2", "b >= 0.1", "a >= -1"],
+        noise=noise,
+        **objective,
+    )
+
+
+def points(*outcomes):
+    return [(torch.tensor([0.1 * n, 0.5]), each) for n, each in enumerate(outcomes)]
+
+
+def gather(given, *outcomes):
+    return collect(given, Space.of(given), points(*outcomes))
+
+
+def test_each_row_has_its_own_points_padded_to_the_longest():
+    seen = gather(problem(), {"f": 1, "a": 0}, {"a": 4}, {"b": 0.3}, {}, {"f": 3.0, "a": 2.0, "b": 0.1})
+    assert seen.X.shape == (4, 3, 2)
+    assert seen.mask.tolist() == [[True, True, False], [True] * 3, [True, True, False], [True] * 3]
+    torch.testing.assert_close(
+        seen.X[..., 0], torch.tensor([[0, 0.4, 0], [0, 0.1, 0.4], [0.2, 0.4, 0], [0, 0.1, 0.4]])
+    )
+    assert (seen.y[~seen.mask] == 0).all()
+    sd = math.sqrt(8 / 3)
+    torch.testing.assert_close(
+        seen.y, torch.tensor([[-1, 1, 0], [2 / sd, -2 / sd, 0], [2, 0, 0], [1 / sd, 5 / sd, 3 / sd]])
+    )
+    torch.testing.assert_close(seen.direction, torch.tensor([1.0, -1, 1, 1]))
+    torch.testing.assert_close(seen.offset, torch.tensor([2, -2, 0.1, -1]))
+    torch.testing.assert_close(seen.scale, torch.tensor([1, sd, 0.1, sd]))
+
+
+def test_maximizing_minimizes_the_negative():
+    up, down = gather(problem(maximize="f"), {"f": 1}, {"f": 5}), gather(problem(), {"f": -1}, {"f": -5})
+    assert torch.equal(up.y[0], down.y[0])
+    torch.testing.assert_close(up.to_user(0, up.y[0]), torch.tensor([1.0, 5]))
+
+
+def test_nothing_measured_gives_no_columns():
+    seen = gather(problem())
+    assert (seen.X.shape, seen.y.shape, seen.mask.shape) == ((4, 0, 2), (4, 0), (4, 0))
+    assert torch.equal(seen.offset, torch.tensor([0, -2, 0.1, -1]))
+    assert torch.equal(seen.scale, torch.ones(4))
+
+
+def test_without_constraints_there_is_one_row():
+    unconstrained = Problem({"x": Real(0, 1), "y": Real(0, 1)}, minimize="f")
+    assert gather(unconstrained, {"f": 2.0}, {"f": 4.0}).y.tolist() == [[-1, 1]]
+
+
+def test_a_single_or_constant_row_is_scaled_by_its_distance_to_the_threshold():
+    seen = gather(problem(), {"f": 7, "a": 5, "b": 0.1}, {"f": 7, "b": 0.1})
+    assert torch.equal(seen.scale, torch.tensor([1.0, 3, 1, 6]))
+    assert torch.equal(seen.y, torch.tensor([[0.0, 0], [-1, 0], [0, 0], [1, 0]]))
+
+
+def test_noise_is_a_variance_in_scaled_units():
+    seen = gather(problem(noise={"f": 0.5, "b": 0}), {"f": 1, "b": 1}, {"f": 5, "b": 3})
+    torch.testing.assert_close(seen.noise, torch.tensor([1 / 16, math.nan, 0, math.nan]), equal_nan=True)
+
+
+FINITE = st.floats(-1e300, 1e300).filter(lambda value: value == 0 or abs(value) > 1e-290)
+
+
+@given(st.lists(FINITE, min_size=1, max_size=6), FINITE, st.sampled_from([">=", "<="]))
+def test_scaled_values_keep_the_side_of_the_threshold_and_come_back(values, threshold, sense):
+    constraint = Constraint("c", sense, threshold)
+    given = Problem({"x": Real(0, 1), "y": Real(0, 1)}, minimize="f", constraints=[constraint])
+    seen = gather(given, *({"f": value, "c": value} for value in values))
+    numbers = torch.tensor(values)
+    assert seen.y.isfinite().all()
+    assert (seen.scale > 0).all()
+    feasible = numbers >= threshold if sense == ">=" else numbers <= threshold
+    assert torch.equal(seen.y[1] >= 0, feasible)
+    assert torch.equal(seen.from_user(1, torch.tensor(threshold)), torch.tensor(0.0))
+    assert seen.to_user(1, torch.tensor(0.0)) == threshold
+    size = max(map(abs, [*values, threshold]))
+    for row in (0, 1):
+        torch.testing.assert_close(seen.to_user(row, seen.y[row]), numbers, rtol=1e-12, atol=1e-12 * size)
+        torch.testing.assert_close(seen.from_user(row, numbers), seen.y[row])
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_tiny_and_huge_values_are_scaled_like_others(size):
+    seen = gather(problem(), {"f": 1 * size}, {"f": 3 * size})
+    torch.testing.assert_close(seen.y[0], torch.tensor([-1.0, 1]))
+
+
+def test_whatever_is_one_number_is_a_value():
+    given = {"f": np.float32(0.5), "a": torch.tensor([2.0]), "b": True}
+    assert check_outcomes(problem(), given) == {"f": 0.5, "a": 2.0, "b": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        ({"A": 1}, ["unknown outcome 'A'", "'f', 'a', 'b'"]),
+        ({"f": math.nan}, ["'f'", "nan", "finite number", "leave it out"]),
+        ({"f": math.inf}, ["'f'", "inf", "finite number"]),
+        ({"f": 1, "a": -math.inf}, ["'a'", "-inf"]),
+        ({"f": "1"}, ["'f'", "'1'", "finite number"]),
+        ({"f": None}, ["'f'", "None"]),
+        ({"f": 10**400}, ["'f'", "finite number"]),
+        ({"f": torch.zeros(2)}, ["'f'", "tensor", "finite number"]),
+    ],
+)
+def test_a_value_that_does_not_fit_is_answered_in_words(outcomes, said):
+    with pytest.raises(DataError) as raised:
+        check_outcomes(problem(), outcomes)
+    assert all(part in str(raised.value) for part in said), raised.value
+
+
+def test_collecting_checks_outcomes_and_points():
+    with pytest.raises(DataError, match="'f' was nan"):
+        gather(problem(), {"f": math.nan})
+    with pytest.raises(DataError, match=r"shape \(3,\): expected \(2,\)"):
+        collect(problem(), Space.of(problem()), [(torch.zeros(3), {"f": 1.0})])
