@@ -6,6 +6,7 @@ or a file written with --json, whose runs are tabulated again.
 
 import argparse
 import json
+import math
 import multiprocessing
 import os
 import statistics
@@ -49,6 +50,7 @@ def summarize(runs: Sequence[Run]) -> dict:
     """The figures of one rule's runs."""
     milestones = [n for n in MILESTONES if n <= min(run.plan.evaluations for run in runs)]
     at = {n: [run.gaps[n - INITIAL] for run in runs] for n in milestones}
+    below = statistics.median(first_below(run.gaps, LIMIT, INITIAL) for run in runs)
     asks = [seconds for run in runs for seconds in run.ask_seconds]
     recommendations = [seconds for run in runs for seconds in run.recommend_seconds]
     return {
@@ -56,27 +58,36 @@ def summarize(runs: Sequence[Run]) -> dict:
         "median": {n: statistics.median(gaps) for n, gaps in at.items()},
         "median_error": {n: median_error(gaps) for n, gaps in at.items()},
         "mean": {n: statistics.mean(gaps) for n, gaps in at.items()},
-        "first_below": statistics.median(first_below(run.gaps, LIMIT, INITIAL) for run in runs),
+        "first_below": below if math.isfinite(below) else None,
         "ask_seconds": statistics.mean(asks) if asks else 0.0,
         "recommend_seconds": statistics.mean(recommendations),
     }
 
 
 def tabulate(by_rule: dict[str, dict], plan: Plan) -> Table:
-    """Two lines per rule: the median gap with its bootstrap error, and the mean gap."""
-    milestones = next(iter(by_rule.values()))["median"]
+    """Three lines per rule: the median gap, its bootstrap error, and the mean gap."""
+    milestones = list(next(iter(by_rule.values()))["median"])
     lines = []
     for rule, figures in by_rule.items():
-        medians = [f"{figures['median'][n]:.2g} ({figures['median_error'][n]:.1g})" for n in milestones]
-        means = [f"{figures['mean'][n]:.2g}" for n in milestones]
+        median, error, mean = (
+            [f"{figures[name][n]:.2g}" for n in milestones] for name in ("median", "median_error", "mean")
+        )
         seconds = [f"{figures[name]:.3f}" for name in ("ask_seconds", "recommend_seconds")]
-        lines.append([rule, "median", *medians, f"{figures['first_below']:g}", *seconds])
-        lines.append(["", "mean", *means, "", "", ""])
-    runs = ", ".join(f"{figures['runs']} {rule}" for rule, figures in by_rule.items())
-    title = f"Utility gap on {plan.problem}{', decoupled' if plan.is_decoupled else ''}; runs: {runs}"
-    caption = f"In brackets: bootstrap error. n below: median n from which the gap stays below {LIMIT}."
+        lines.append(
+            [
+                f"{rule} ({figures['runs']} runs)",
+                "median",
+                *median,
+                str(figures["first_below"] or "never"),
+                *seconds,
+            ]
+        )
+        lines.append(["", "± bootstrap", *error, "", "", ""])
+        lines.append(["", "mean", *mean, "", "", ""])
+    title = f"Utility gap on {plan.problem}{', decoupled' if plan.is_decoupled else ''} after n evaluations"
+    caption = f"n below: the median n from which the gap stays below {LIMIT}."
     if plan.is_decoupled:
-        caption += " Counted in joint evaluations; only PESC asks for single outcomes."
+        caption += " n counts joint evaluations; only PESC asks for single outcomes."
     heads = ["rule", "gap", *(f"n = {n}" for n in milestones), "n below", "CPU s\nask", "CPU s\nrecommend"]
     return build_table(title, heads, lines, caption, labels=2)
 

@@ -1,10 +1,11 @@
 """The rules that `benchmarks.optimize` compares, each as: which outcomes to measure next, and where.
 
-All see the same study: its data, its fitted belief and its recommendation. Only PESC chooses single outcomes;
-the others measure all of them at their point.
+All see the same study: its data, its fitted belief and its last recommendation. Only PESC chooses single
+outcomes; the others measure all of them at their point.
 """
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -16,6 +17,7 @@ from torch import Tensor
 import pesky
 from benchmarks.as_botorch import as_botorch
 from pesky.model import GaussianProcess
+from pesky.problem import Option
 from pesky.space import Space
 
 RESTARTS, RAW_SAMPLES = 8, 512
@@ -24,12 +26,14 @@ RESTARTS, RAW_SAMPLES = 8, 512
 class Question(NamedTuple):
     """What to measure, where, and how to tell the study the answer."""
 
-    params: dict
+    params: Mapping[str, Option]
     outcomes: Sequence[str]
     answer: Callable[[dict[str, float]], None]
 
 
-def ask_pesc(study: pesky.Study, generator: torch.Generator) -> Question:
+def ask_pesc(
+    study: pesky.Study, recommendation: pesky.Recommendation, generator: torch.Generator
+) -> Question:
     """The study's own question."""
     evaluation = study.ask()
     outcomes = study.problem.tasks[evaluation.task].outcomes
@@ -40,7 +44,9 @@ def ask_pesc(study: pesky.Study, generator: torch.Generator) -> Question:
     return Question(evaluation.params, outcomes, answer)
 
 
-def ask_logei(study: pesky.Study, generator: torch.Generator) -> Question:
+def ask_logei(
+    study: pesky.Study, recommendation: pesky.Recommendation, generator: torch.Generator
+) -> Question:
     """Where BoTorch's analytic constrained LogEI is largest, given the study's belief.
 
     The incumbent is the objective's mean at the study's recommendation; while nothing is recommended with
@@ -49,13 +55,14 @@ def ask_logei(study: pesky.Study, generator: torch.Generator) -> Question:
     space = Space.of(study.problem)
     belief = study.belief()
     assert isinstance(belief, GaussianProcess)
-    recommendation = study.recommend()
     incumbent = space.encode(recommendation.params) if recommendation.is_confident else None
     bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).expand(2, space.dim)
     torch.manual_seed(torch.randint(2**31, (), generator=generator).item())  # optimize_acqf draws from it
-    u, _ = optimize_acqf(
-        build_logei(belief, incumbent), bounds, q=1, num_restarts=RESTARTS, raw_samples=RAW_SAMPLES
-    )
+    rule = build_logei(belief, incumbent)
+    with warnings.catch_warnings():
+        # Late in a noise-free run its line searches end in rounding errors; BoTorch says so and tries again.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        u, _ = optimize_acqf(rule, bounds, q=1, num_restarts=RESTARTS, raw_samples=RAW_SAMPLES)
     return joint_question(study, u[0])
 
 
@@ -72,7 +79,9 @@ def build_logei(belief: GaussianProcess, incumbent: Tensor | None) -> Acquisitio
     return LogConstrainedExpectedImprovement(model, best, 0, limits, maximize=False)
 
 
-def ask_random(study: pesky.Study, generator: torch.Generator) -> Question:
+def ask_random(
+    study: pesky.Study, recommendation: pesky.Recommendation, generator: torch.Generator
+) -> Question:
     """A point drawn uniformly."""
     dim = Space.of(study.problem).dim
     return joint_question(study, torch.rand(dim, generator=generator, dtype=torch.float64))

@@ -57,7 +57,7 @@ def build_study(benchmark: Benchmark, rule: str, seed: int) -> pesky.Study:
     if benchmark.hyperparameters is None:
         model = pesky.GP()
     else:
-        known = {name: pesky.Hyperparameters(**given) for name, given in benchmark.hyperparameters.items()}
+        known = {name: pesky.Known(**given) for name, given in benchmark.hyperparameters.items()}
         model = pesky.GP(kernel="se", hyperparameters=known)
     setting = "paper" if rule == "paper" else "default"
     return pesky.Study(benchmark.problem, seed=seed, model=model, setting=setting, initial=INITIAL)
@@ -84,25 +84,26 @@ def run_study(plan: Plan, benchmark: Benchmark, study: pesky.Study) -> Run:
         study.add(params, benchmark.evaluate(params, noise))
         run.asked.append((u.tolist(), list(outcomes)))
     singles = INITIAL * len(outcomes)
-    record_recommendation(run, benchmark, study)
+    recommendation = recommend(run, benchmark, study)
     while singles < plan.evaluations * len(outcomes):
         start = process_time()
-        question = ask(study, choice)
+        question = ask(study, recommendation, choice)
         run.ask_seconds.append(process_time() - start)
         values = benchmark.evaluate(question.params, noise)
         question.answer({name: values[name] for name in question.outcomes})
         run.asked.append((space.encode(question.params).tolist(), list(question.outcomes)))
         before, singles = singles, singles + len(question.outcomes)
         if singles // len(outcomes) > before // len(outcomes):
-            record_recommendation(run, benchmark, study)
+            recommendation = recommend(run, benchmark, study)
     return run
 
 
-def record_recommendation(run: Run, benchmark: Benchmark, study: pesky.Study) -> None:
-    """Appends the recommendation of the moment, its gap and its cost."""
+def recommend(run: Run, benchmark: Benchmark, study: pesky.Study) -> pesky.Recommendation:
+    """The recommendation of the moment, which the run records with its gap and its cost."""
     start = process_time()
     recommendation = study.recommend()
     run.recommend_seconds.append(process_time() - start)
     u = Space.of(benchmark.problem).encode(recommendation.params)
     run.recommended.append(u.tolist())
     run.gaps.append(benchmark.utility_gap(u))
+    return recommendation

@@ -56,9 +56,12 @@ def minimize(
     for _ in range(steps):
         low = torch.maximum(lower - x, -trust * width)
         high = torch.minimum(upper - x, trust * width)
-        p, multiplier = quadratic_program(
-            hessian, gradients[:, 0], gradients[:, 1:], values[:, 1:], low, high, ELASTICITY
-        )
+        if values.shape[1] > 1:
+            p, multiplier = quadratic_program(
+                hessian, gradients[:, 0], gradients[:, 1:], values[:, 1:], low, high, ELASTICITY
+            )
+        else:
+            p, multiplier = box_program(hessian, gradients[:, 0], low, high), values[:, 1:]
         trial_values, trial_gradients = evaluate(torch.minimum(torch.maximum(x + p, lower), upper))
         trial_values, trial_gradients = trial_values / scale, trial_gradients / scale[..., None]
 
@@ -142,6 +145,29 @@ def _update(
     return torch.where(usable[:, None, None], updated, hessian)
 
 
+def box_program(
+    hessian: Float[Tensor, "b d d"],
+    gradient: Float[Tensor, "b d"],
+    low: Float[Tensor, "b d"],
+    high: Float[Tensor, "b d"],
+    iterations: int = 4,
+) -> Float[Tensor, "b d"]:
+    """Nearly the solution p of min p'Hp/2 + g'p, low <= p <= high, with low <= 0 <= high: projected Newton steps.
+
+    A few steps settle which bounds hold; what is left is no worse than the quadratic model itself.
+    """
+    p = torch.zeros_like(gradient)
+    eye = torch.eye(p.shape[-1], dtype=p.dtype, device=p.device)
+    for _ in range(iterations):
+        slope = gradient + (hessian @ p[..., None])[..., 0]
+        free = ~(((p <= low) & (slope > 0)) | ((p >= high) & (slope < 0)))
+        both = free[..., :, None] & free[..., None, :]
+        factor, _ = torch.linalg.cholesky_ex(torch.where(both, hessian, eye))
+        step = torch.cholesky_solve(torch.where(free, slope, 0.0)[..., None], factor)[..., 0]
+        p = torch.minimum(torch.maximum(p - torch.nan_to_num(step), low), high)
+    return p
+
+
 def quadratic_program(
     hessian: Float[Tensor, "b d d"],
     gradient: Float[Tensor, "b d"],
@@ -150,7 +176,7 @@ def quadratic_program(
     low: Float[Tensor, "b d"],
     high: Float[Tensor, "b d"],
     elasticity: float,
-    iterations: int = 12,
+    iterations: int = 8,
 ) -> tuple[Float[Tensor, "b d"], Float[Tensor, "b k"]]:
     """Solution p and multipliers of min p'Hp/2 + g'p, low <= p <= high, normals p + offsets + t >= 0, t >= 0.
 

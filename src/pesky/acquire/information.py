@@ -166,7 +166,7 @@ def condition(
     mean, values_covariance = mean.reshape(-1, rows, n), covariance.reshape(-1, rows, n, n)
     prior_mean, prior_covariance = to_objective_differences(mean, values_covariance)
     scale = amplitude[..., None, :].expand(*batch, m, rows).reshape(-1, rows)
-    prior = ep.prior(prior_mean, prior_covariance, scale, active.reshape(-1, n - 1))
+    prior = ep.prior(prior_mean, prior_covariance, scale, active.reshape(mean.shape[0], n - 1))
     state, info = ep.run(prior)
     learnt = learn(state, values_covariance)
 

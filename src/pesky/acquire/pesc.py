@@ -64,8 +64,9 @@ class PESC(AcquisitionFunction):
             self.outcome_of_row = list(range(self.num_outputs))
         self.setting, self.seed = setting, seed
         self.X_evaluation_mask = self._checked(X_evaluation_mask, "X_evaluation_mask", 1)
+        samples, draws = setting.per_hyperparameter_sample(self.belief.amplitude.shape[:-1].numel())
         self.optima: Optima = sample_optima(
-            self.belief, setting.samples, setting.draws, setting.candidates, setting.polish_steps, self._generator()
+            self.belief, samples, draws, setting.candidates, setting.polish_steps, self._generator()
         )
         self.set_X_pending(X_pending, X_pending_evaluation_mask)
 

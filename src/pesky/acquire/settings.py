@@ -1,5 +1,6 @@
 """How finely PESC is computed: the paper's way, and ours."""
 
+import math
 from dataclasses import dataclass
 
 
@@ -13,12 +14,20 @@ class Setting:
     """Extra points that may not be better than x*: one either side along each axis, this many lengthscales away."""
     polish_steps: int = 8
     candidates: int = 512
+    """Points at which each draw is looked at before it is polished, besides the measured ones."""
+
+    def per_hyperparameter_sample(self, count: int) -> tuple[int, int | None]:
+        """Samples and draws for each of `count` hyperparameter samples: about the same in all (METHOD 4.5)."""
+        if count == 1:
+            return self.samples, self.draws
+        samples = max(math.ceil(self.samples / count), min(self.samples, 8))
+        return samples, None if self.draws is None else max(self.draws // count, 4 * samples)
 
 
 PAPER = Setting(samples=50, draws=None, local_reach=None)
 """The method of the ICML 2015 paper to the letter, its formulas corrected."""
 
-DEFAULT = Setting(samples=50, draws=256, local_reach=0.2)
+DEFAULT = Setting(samples=50, draws=512, local_reach=0.15)
 """More accurate (METHOD 18): less Monte Carlo noise from many draws, and EP knows of the neighborhood of x*."""
 
 SETTINGS = {"default": DEFAULT, "paper": PAPER}

@@ -51,12 +51,12 @@ def choose(
     """
     clock = time.process_time
     began = clock()
-    points = [space.sobol(setting.candidates, _seed(generator)), belief.points]
+    measured = belief.points
+    points = [space.sobol(setting.candidates, _seed(generator)).to(measured), measured]
     if around is not None:
         points += [around, cloud(around, belief, 32, generator, space.snap)]
-    optima = sample_optima(
-        belief, setting.samples, setting.draws, torch.cat(points), setting.polish_steps, generator
-    )  # fmt: skip
+    samples, draws = setting.per_hyperparameter_sample(belief.amplitude.shape[:-1].numel())
+    optima = sample_optima(belief, samples, draws, torch.cat(points), setting.polish_steps, generator)
     drawn = clock()
     snap = None if space.is_continuous else space.snap
     information = information_gain(
@@ -64,7 +64,8 @@ def choose(
     )  # fmt: skip
     conditioned = clock()
     flat = optima.chosen.x.flatten(0, -2)
-    candidates = torch.cat([space.sobol(CANDIDATES, _seed(generator)), flat, cloud(flat, belief, 64, generator, space.snap)])
+    spread = space.sobol(CANDIDATES, _seed(generator)).to(flat)
+    candidates = torch.cat([spread, flat, cloud(flat, belief, 64, generator, space.snap)])
     neighbors: Callable[[Tensor], Tensor] | None = None if space.is_continuous else space.neighbors
     best = maximize(information.gains, shares / costs[:, None], candidates, neighbors)
     task = int(best.value.argmax())

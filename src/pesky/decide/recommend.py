@@ -62,7 +62,8 @@ def recommend(
     around: Float[Tensor, "n d"] | None = None,
 ) -> Advice:
     """The best point anywhere in the space, not only among the measured ones."""
-    candidates = [space.sobol(CANDIDATES, seed), belief.points] + ([] if around is None else [around])
+    measured = belief.points
+    candidates = [space.sobol(CANDIDATES, seed).to(measured), measured] + ([] if around is None else [around])
     X = torch.cat(candidates)
     with torch.no_grad():
         now = standing(belief, X, confidence)

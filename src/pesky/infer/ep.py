@@ -158,7 +158,7 @@ def step(p: Prior, state: State) -> tuple[State, Int[Tensor, " b"], Bool[Tensor,
     return State(sites, q, damping * DAMPING_DECAY), halvings, bad
 
 
-def run(p: Prior, tolerance: float = 1e-3, max_iterations: int = 200) -> tuple[State, Info]:
+def run(p: Prior, tolerance: float = 5e-3, max_iterations: int = 200) -> tuple[State, Info]:
     """Updates until no mean or variance moves by `tolerance` prior deviations or variances.
 
     Finished x* leave the batch once they are a quarter of it, so that the slowest do not hold up all.

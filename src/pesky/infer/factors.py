@@ -27,32 +27,32 @@ def no_better(a: Float[Tensor, "*b j n"]) -> Moments:
     feasible and better. Every remaining variance is a sum of terms that cannot be negative (a mixture's
     variance within and between its parts), so nothing cancels in the tails.
     """
-    log_above = log_cdf(a)
-    worse, better = log_above[..., 0, :], log_cdf(-a[..., 0, :])
-    hazard, within = truncation(a[..., 0, :], worse)
-    if a.shape[-2] == 1:
-        return Moments(worse, hazard[..., None, :], within[..., None, :])
+    rows = a.shape[-2]
+    both = torch.cat([a, -a], -2)
+    log_both = log_cdf(both)
+    hazard, within = truncation(both, log_both)
+    worse, better = log_both[..., 0, :], log_both[..., rows, :]
+    if rows == 1:
+        return Moments(worse, hazard[..., :1, :], within[..., :1, :])
 
-    c, log_c = a[..., 1:, :], log_above[..., 1:, :]
+    log_c, log_below = log_both[..., 1:rows, :], log_both[..., rows + 1 :, :]
     log_feasible = log_c.sum(-2)
     log_infeasible = log_complement(log_feasible)
     log_z = torch.logaddexp(log_feasible + worse, log_infeasible)
 
     # d: cut off below zero if the point is feasible, untouched if it is not.
     cut, uncut = torch.exp(log_feasible + worse - log_z), torch.exp(log_infeasible - log_z)
-    shift_d = cut * hazard
-    remaining_d = uncut + cut * within + cut * uncut * hazard.square()
+    hazard_d = hazard[..., 0, :]
+    shift_d = cut * hazard_d
+    remaining_d = uncut + cut * within[..., 0, :] + cut * uncut * hazard_d.square()
 
     # c_k: above zero its weight falls to 1 - Q_k, with Q_k the probability that all else makes u a better point.
     log_q = log_feasible[..., None, :] - log_c + better[..., None, :]
-    log_below = log_cdf(-c)
-    above = torch.exp(log_complement(log_q) + log_c - log_z[..., None, :])
-    below = torch.exp(log_below - log_z[..., None, :])
-    shift_c = -torch.exp(log_q + log_density(c) - log_z[..., None, :])
-    hazard_above, within_above = truncation(c, log_c)
-    hazard_below, within_below = truncation(-c, log_below)
-    between = above * below * (hazard_above + hazard_below).square()
-    remaining_c = above * within_above + below * within_below + between
+    log_z_c = log_z[..., None, :]
+    above, below = torch.exp(log_complement(log_q) + log_c - log_z_c), torch.exp(log_below - log_z_c)
+    shift_c = -torch.exp(log_q + log_density(a[..., 1:, :]) - log_z_c)
+    between = above * below * (hazard[..., 1:rows, :] + hazard[..., rows + 1 :, :]).square()
+    remaining_c = above * within[..., 1:rows, :] + below * within[..., rows + 1 :, :] + between
     return Moments(
         log_z,
         torch.cat([shift_d[..., None, :], shift_c], -2),

@@ -1,6 +1,6 @@
 """The interface between what is believed and everything that is computed from it."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Float, Int
@@ -15,12 +15,14 @@ class Seen(NamedTuple):
     covariance: Float[Tensor, "*b j p x"]
 
 
+@runtime_checkable
 class View(Protocol):
     """Repeated looks at a belief from the same fixed points: what depends on them alone is computed once."""
 
     def __call__(self, X: Float[Tensor, "*b x d"]) -> Seen: ...
 
 
+@runtime_checkable
 class Paths(Protocol):
     """Functions drawn from a belief."""
 
@@ -37,6 +39,7 @@ class Paths(Protocol):
         ...
 
 
+@runtime_checkable
 class Belief(Protocol):
     """A Gaussian posterior over functions on the unit cube, one independent row per objective or constraint.
 

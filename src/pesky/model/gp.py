@@ -21,6 +21,7 @@ from pesky.model.paths import RandomFeaturePaths
 
 VARIANCE_FLOOR = 1e-10
 FEATURES = 512
+"""Random features of a draw: half as many frequencies, each as cosine and sine."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,9 @@ from typing import Literal
 
 import torch
 from jaxtyping import Float
+from scipy.special import gammaincinv
 from torch import Tensor
+from torch.quasirandom import SobolEngine
 
 Kernel = Literal["se", "matern52"]
 SQRT5 = math.sqrt(5.0)
@@ -37,17 +39,16 @@ def slope(kernel: Kernel, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
     return (5 / 3) * (1 + r) * torch.exp(-r)
 
 
-def frequencies(
-    kernel: Kernel, shape: tuple[int, ...], d: int, generator: torch.Generator, like: Tensor
-) -> Float[Tensor, "..."]:
-    """Draws from the kernel's spectral density at unit lengthscale: normal, or Student t with 5 degrees of freedom."""
-    w = torch.randn(*shape, d, generator=generator, dtype=like.dtype).to(like.device)
+def frequencies(kernel: Kernel, count: int, d: int, generator: torch.Generator) -> Float[Tensor, "r d"]:
+    """Points of the kernel's spectral density at unit lengthscale: normal, or Student t with 5 degrees of freedom.
+
+    Scrambled Sobol points instead of random ones: the features' covariance is then far nearer to the kernel, which
+    matters because all draws share them.
+    """
+    seed = int(torch.randint(2**31, (1,), generator=generator))
+    uniform = SobolEngine(d + 1, scramble=True, seed=seed).draw(count, dtype=torch.float64).clamp(1e-12, 1 - 1e-12)
+    normal = torch.special.ndtri(uniform[:, :d])
     if kernel == "se":
-        return w
-    chi2 = (
-        torch.randn(*shape, 5, generator=generator, dtype=like.dtype)
-        .square()
-        .sum(-1, keepdim=True)
-        .to(like.device)
-    )
-    return w * torch.sqrt(5 / chi2)
+        return normal
+    chi2 = 2 * torch.from_numpy(gammaincinv(2.5, uniform[:, d:].numpy()))
+    return normal * torch.sqrt(5 / chi2)

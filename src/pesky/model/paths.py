@@ -32,7 +32,7 @@ class RandomFeaturePaths:
     lengthscale: Float[Tensor, "*b j d"]
     amplitude: Float[Tensor, "*b j"]
     prior_mean: Float[Tensor, "*b j"]
-    frequency: Float[Tensor, "*b j r d"]
+    frequency: Float[Tensor, "r d"]
     cosine: Float[Tensor, "*b j m r"]
     sine: Float[Tensor, "*b j m r"]
     correction: Float[Tensor, "*b j m n"]
@@ -52,7 +52,7 @@ class RandomFeaturePaths:
             return torch.randn(*size, generator=generator, dtype=like.dtype).to(like.device)
 
         pairs = features // 2
-        frequency = frequencies(gp.kernel, (*shape, pairs), gp.X.shape[-1], generator, like)
+        frequency = frequencies(gp.kernel, pairs, gp.X.shape[-1], generator).to(like)
         scale = (gp.amplitude / pairs).sqrt()[..., None, None]
         cosine, sine = scale * normal(*shape, count, pairs), scale * normal(*shape, count, pairs)
         phase = gp.scaled_inputs @ frequency.mT

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky import sqp
@@ -13,53 +13,61 @@ FEASIBLE = 1e-6
 """Violations up to this, in prior deviations, count as feasible."""
 
 
+class Candidates(NamedTuple):
+    """The best candidate of each draw: its lowest feasible one, or else the one of least violation."""
+
+    index: Int[Tensor, "*b m"]
+    values: Float[Tensor, "*b j m"]
+    """Rows of the draw there, in prior deviations."""
+
+
 class Minimizers(NamedTuple):
-    """One minimizer per draw; where a draw has no feasible point, the point of least violation."""
+    """One minimizer per draw; where a draw has no feasible point, a point of least violation."""
 
     x: Float[Tensor, "*b m d"]
     feasible: Bool[Tensor, "*b m"]
 
 
-def minimizers(
+def best_candidates(paths: Paths, X: Float[Tensor, "n d"], deviation: Float[Tensor, "*b j"]) -> Candidates:
+    """Which of the candidates X is best in each draw; `deviation` is the prior deviation of each row."""
+    batch = deviation.shape[:-1]
+    values = paths.values(X.expand(*batch, *X.shape)) / deviation[..., None, None]
+    violation = (-values[..., 1:, :, :]).clamp(min=0.0).square().sum(-3)
+    feasible = violation == 0
+    lowest = torch.where(feasible, values[..., 0, :, :], torch.inf).argmin(-1)
+    index = torch.where(feasible.any(-1), lowest, violation.argmin(-1))
+    chosen = torch.gather(values, -1, index[..., None, :, None].expand(*values.shape[:-1], 1))[..., 0]
+    return Candidates(index, chosen)
+
+
+def polish(
     paths: Paths,
-    candidates: Float[Tensor, "n d"],
+    start: Float[Tensor, "*b m d"],
+    values: Float[Tensor, "*b j m"],
     deviation: Float[Tensor, "*b j"],
+    radius: float,
     steps: int,
 ) -> Minimizers:
-    """The best candidate of each draw, polished by `steps` of batched sequential quadratic programming.
+    """Each draw minimized from its start by batched sequential quadratic programming.
 
-    `deviation` is the prior standard deviation of each row. A polished point is taken only if it is feasible and no
-    worse than the candidate, or less infeasible where the candidate is not feasible.
+    A polished point is taken only if it is feasible and no worse than the start, or less infeasible where the start
+    is not feasible. `values` are the rows at the start, in prior deviations.
     """
-    batch = deviation.shape[:-1]
-    values = paths.values(candidates.expand(*batch, *candidates.shape))
-    scaled = values / deviation[..., None, None]
-    violation = (-scaled[..., 1:, :, :]).clamp(min=0.0).square().sum(-3)
-    feasible = violation == 0
-    rank = torch.where(feasible, scaled[..., 0, :, :], torch.inf)
-    best = torch.where(feasible.any(-1), rank.argmin(-1), violation.argmin(-1))
-    x = candidates[best]
-    start = torch.gather(scaled, -1, best[..., None, :, None].expand(*scaled.shape[:-1], 1))[..., 0]
-    if steps == 0:
-        return Minimizers(x, feasible.any(-1))
-
-    shape, rows = x.shape, deviation.shape[-1]
+    *shape, d = start.shape
+    rows = deviation.shape[-1]
 
     def evaluate(flat: Tensor) -> tuple[Tensor, Tensor]:
-        value, gradient = paths.at(flat.view(shape))
-        return value.movedim(-2, -1).reshape(-1, rows), gradient.movedim(-3, -2).reshape(-1, rows, shape[-1])
+        value, gradient = paths.at(flat.view(start.shape))
+        return value.movedim(-2, -1).reshape(-1, rows), gradient.movedim(-3, -2).reshape(-1, rows, d)
 
-    d = shape[-1]
-    zero, one = torch.zeros(d, dtype=x.dtype, device=x.device), torch.ones(d, dtype=x.dtype, device=x.device)
-    scale = deviation[..., None, :].expand(*shape[:-1], rows).reshape(-1, rows)
-    spacing = 0.5 * candidates.shape[0] ** (-1 / d)
-    found = sqp.minimize(evaluate, x.reshape(-1, d), zero, one, radius=spacing, scale=scale, steps=steps)
+    zero, one = torch.zeros_like(start.view(-1, d)[0]), torch.ones_like(start.view(-1, d)[0])
+    scale = deviation[..., None, :].expand(*shape, rows).reshape(-1, rows)
+    found = sqp.minimize(evaluate, start.reshape(-1, d), zero, one, radius=radius, scale=scale, steps=steps)
 
-    objective, short = start[..., 0, :], (-start[..., 1:, :]).clamp(min=0.0)
-    start_violation = short.amax(-2) if rows > 1 else torch.zeros_like(objective)
-    polished = (found.values / scale)[:, 0].view(shape[:-1])
-    left = found.violation.view(shape[:-1])
-    was_feasible, is_feasible = start_violation <= 0, left <= FEASIBLE
-    better = torch.where(was_feasible, is_feasible & (polished <= objective), is_feasible | (left < start_violation))
-    x = torch.where(better[..., None], found.x.view(shape), x)
+    objective = values[..., 0, :]
+    before = (-values[..., 1:, :]).clamp(min=0.0).amax(-2) if rows > 1 else torch.zeros_like(objective)
+    after, polished = found.violation.view(shape), (found.values / scale)[:, 0].view(shape)
+    was_feasible, is_feasible = before <= 0, after <= FEASIBLE
+    better = torch.where(was_feasible, is_feasible & (polished <= objective), is_feasible | (after < before))
+    x = torch.where(better[..., None], found.x.view(start.shape), start)
     return Minimizers(x, torch.where(better, is_feasible, was_feasible))

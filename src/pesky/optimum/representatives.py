@@ -19,14 +19,17 @@ class Representatives(NamedTuple):
     """Which draw each one is."""
 
 
-def first_draws(x: Float[Tensor, "*b n d"], usable: Bool[Tensor, "*b n"], count: int) -> Representatives:
-    """The first `count` usable draws, equally weighted: plain Monte Carlo, as in the paper.
+def plain_draws(x: Float[Tensor, "*b n d"], usable: Bool[Tensor, "*b n"], count: int) -> Representatives:
+    """`count` of the usable draws, equally weighted: Monte Carlo as in the paper, thinned evenly along one axis.
 
-    Where fewer are usable, the unusable ones (points of least violation) fill up.
+    Thinning leaves each draw a draw and lowers the noise of their mean. Where fewer are usable, the unusable ones
+    (points of least violation) fill up.
     """
-    order = torch.argsort(~usable, dim=-1, stable=True)[..., :count]
-    chosen = torch.gather(x, -2, order[..., None].expand(*order.shape, x.shape[-1]))
-    return Representatives(chosen, torch.full_like(chosen[..., 0], 1 / order.shape[-1]), order)
+    order = torch.argsort(x[..., 0] + torch.where(usable, 0.0, 2.0), dim=-1)
+    available = usable.sum(-1, keepdim=True).clamp(min=min(count, x.shape[-2]))
+    middle = torch.arange(min(count, x.shape[-2]), device=x.device) + 0.5
+    draw = torch.gather(order, -1, (middle * available / middle.shape[0]).long())
+    return Representatives(_take(x, draw), torch.full_like(x[..., : draw.shape[-1], 0], 1 / draw.shape[-1]), draw)
 
 
 def representatives(

@@ -3,14 +3,18 @@
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.quasirandom import SobolEngine
 
 from pesky.model.belief import Belief, Paths
-from pesky.optimum.minimize import Minimizers, minimizers
-from pesky.optimum.representatives import Representatives, first_draws, representatives
+from pesky.optimum.minimize import Candidates, Minimizers, best_candidates, polish
+from pesky.optimum.representatives import Representatives, plain_draws, representatives
 
+POLISHED_PER_SAMPLE = 3
+"""Draws polished for each x* sample: a stratified part of all draws, since polishing is what costs."""
+PLAIN_PER_SAMPLE = 4
+"""Draws for each plain sample, of which every so-many-th is kept."""
 SECOND_CHANCE = 4
 """Where too few draws have a feasible point, this many times as many are drawn, once."""
 
@@ -36,18 +40,20 @@ def sample_optima(
     Draws without a feasible point are left out, which makes this p(x* | a feasible point exists). If nearly none
     has one, the points of least violation stand in, so that the gain is in finding feasibility.
     """
-    deviation = belief.amplitude.sqrt()
-    d = belief.lengthscale.shape[-1]
     if isinstance(candidates, int):
         seed = int(torch.randint(2**31, (1,), generator=generator))
-        sobol = SobolEngine(d, scramble=True, seed=seed).draw(candidates, dtype=deviation.dtype)
-        candidates = torch.cat([sobol.to(deviation.device), belief.points])
-    count = 2 * samples if draws is None else draws
-    paths, found = _draw(belief, count, candidates, deviation, polish_steps, generator)
-    if int(found.feasible.sum(-1).min()) < (samples if draws is None else max(1, draws // 10)):
-        paths, found = _draw(belief, SECOND_CHANCE * count, candidates, deviation, polish_steps, generator)
+        measured = belief.points
+        spread = SobolEngine(measured.shape[-1], scramble=True, seed=seed).draw(candidates, dtype=measured.dtype)
+        candidates = torch.cat([spread.to(measured), measured])
+    count = PLAIN_PER_SAMPLE * samples if draws is None else draws
+    polished = count if draws is None else min(POLISHED_PER_SAMPLE * samples, count)
+    enough = samples if draws is None else max(1, polished // 10)
+    paths, found = _minimize(belief, candidates, count, polished, polish_steps, generator)
+    if int(found.feasible.sum(-1).min()) < enough:
+        more = SECOND_CHANCE * count
+        paths, found = _minimize(belief, candidates, more, min(more, 2 * polished), polish_steps, generator)
     if draws is None:
-        chosen = first_draws(found.x, found.feasible, samples)
+        chosen = plain_draws(found.x, found.feasible, samples)
     else:
         survives = found.feasible.sum(-1, keepdim=True) >= max(1, samples // 10)
         usable = found.feasible | ~survives
@@ -55,8 +61,32 @@ def sample_optima(
     return Optima(chosen, paths.select(chosen.draw), float((~found.feasible).double().mean()))
 
 
-def _draw(
-    belief: Belief, count: int, candidates: Tensor, deviation: Tensor, polish_steps: int, generator: torch.Generator
+def _minimize(
+    belief: Belief,
+    candidates: Float[Tensor, "n d"],
+    count: int,
+    polished: int,
+    steps: int,
+    generator: torch.Generator,
 ) -> tuple[Paths, Minimizers]:
+    """Of `count` draws, `polished` that stand for all, and their minimizers."""
+    deviation = belief.amplitude.sqrt()
     paths = belief.paths(count, generator)
-    return paths, minimizers(paths, candidates, deviation, polish_steps)
+    best: Candidates = best_candidates(paths, candidates, deviation)
+    if polished < count:
+        keep = stratify(best, polished, generator)
+        paths = paths.select(keep)
+        rows = keep[..., None, :].expand(*best.values.shape[:-1], polished)
+        best = Candidates(torch.gather(best.index, -1, keep), torch.gather(best.values, -1, rows))
+    spacing = 0.5 * candidates.shape[0] ** (-1 / candidates.shape[-1])
+    return paths, polish(paths, candidates[best.index], best.values, deviation, spacing, steps)
+
+
+def stratify(best: Candidates, count: int, generator: torch.Generator) -> Int[Tensor, "*b count"]:
+    """Every so-many-th draw in the order of their best candidates: each candidate keeps its share of the draws."""
+    total = best.index.shape[-1]
+    violated = (best.values[..., 1:, :] < 0).any(-2)
+    order = torch.argsort(best.index + violated * (best.index.max() + 1), dim=-1, stable=True)
+    offset = torch.rand(1, generator=generator, dtype=torch.float64)
+    step = ((torch.arange(count) + offset) * (total / count)).long().clamp(max=total - 1).to(order.device)
+    return order[..., step]

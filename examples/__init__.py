@@ -1,0 +1,1 @@
+"""Examples: each one runs, `python -m examples.NAME`."""

@@ -1,0 +1,102 @@
+"""Normal tails against forty digits, and Cholesky factors of singular matrices."""
+
+import math
+
+import mpmath
+import pytest
+import torch
+
+from pesky.infer.gaussian import cholesky, log_cdf, log_complement, log_density, truncation
+
+mpmath.mp.dps = 60
+
+
+def exact_complement(log_p: float) -> float:
+    return float(mpmath.log(-mpmath.expm1(mpmath.mpf(log_p))))
+
+
+def exact_truncation(a: float) -> tuple[float, float]:
+    """Shift and remaining variance of N(a, 1) kept above zero."""
+    with mpmath.workdps(80):
+        a = mpmath.mpf(a)
+        hazard = mpmath.npdf(a) / (mpmath.erfc(-a / mpmath.sqrt(2)) / 2)
+        return float(hazard), float(1 - hazard * (hazard + a))
+
+
+@pytest.mark.parametrize("log_p", [-700.0, -40.0, -1.0, -0.7, -0.69, -0.1, -1e-8, -1e-20, -1e-299])
+def test_log_complement_and_its_gradient_are_exact(log_p):
+    at = torch.tensor(log_p, requires_grad=True)
+    value = log_complement(at)
+    (gradient,) = torch.autograd.grad(value, at)
+    assert value.item() == pytest.approx(exact_complement(log_p), rel=1e-13, abs=1e-300)
+    # d log(1 - e^l) / dl = -1 / (e^-l - 1)
+    assert gradient.item() == pytest.approx(float(-1 / mpmath.expm1(-mpmath.mpf(log_p))), rel=1e-12)
+
+
+@pytest.mark.parametrize("log_p", [-1e-300, -1e-310, -0.0, 0.0])
+def test_log_complement_of_certainty_is_finite_with_a_finite_gradient(log_p):
+    at = torch.tensor(log_p, requires_grad=True)
+    value = log_complement(at)
+    (gradient,) = torch.autograd.grad(value, at)
+    assert value.item() == pytest.approx(math.log(1e-300), rel=1e-12)
+    assert math.isfinite(gradient.item())
+
+
+@pytest.mark.parametrize("a", [-1e4, -3e3, -500.0, -100.0, -31.0, -30.001, -30.0, -29.9, -12.0, -3.0, -0.5])
+def test_truncation_is_accurate_in_the_lower_tail(a):
+    shift, remaining = truncation(torch.tensor(a), log_cdf(torch.tensor(a)))
+    exact_shift, exact_remaining = exact_truncation(a)
+    assert shift.item() == pytest.approx(exact_shift, rel=1e-8)
+    # log_cdf's last digits of order a^2 are lost in the difference 1 - h (h + a) ~ 1 / a^2
+    assert remaining.item() == pytest.approx(exact_remaining, rel=2e-6)
+
+
+@pytest.mark.parametrize("a", [0.0, 0.3, 2.0, 5.0, 9.0])
+def test_truncation_is_accurate_above_zero(a):
+    shift, remaining = truncation(torch.tensor(a), log_cdf(torch.tensor(a)))
+    exact_shift, exact_remaining = exact_truncation(a)
+    assert shift.item() == pytest.approx(exact_shift, rel=1e-12)
+    assert remaining.item() == pytest.approx(exact_remaining, rel=1e-12)
+
+
+def test_truncation_far_above_zero_changes_nothing():
+    a = torch.tensor([15.0, 40.0])
+    shift, remaining = truncation(a, log_cdf(a))
+    assert (shift < 1e-40).all()
+    assert torch.equal(remaining, torch.ones(2))
+
+
+def test_truncation_has_finite_gradients_everywhere():
+    a = torch.tensor([-1e4, -50.0, -30.0, -1.0, 0.0, 1.0, 40.0], requires_grad=True)
+    gradient = torch.autograd.grad(sum(part.sum() for part in truncation(a, log_cdf(a))), a)[0]
+    assert torch.isfinite(gradient).all()
+
+
+def test_log_density_and_log_cdf_are_those_of_the_normal():
+    a = torch.tensor([-3.0, 0.0, 1.5])
+    normal = torch.distributions.Normal(0.0, 1.0)
+    torch.testing.assert_close(log_density(a), normal.log_prob(a))
+    torch.testing.assert_close(log_cdf(a), normal.cdf(a).log())
+
+
+def test_cholesky_of_a_definite_matrix_adds_only_the_jitter():
+    matrix = torch.tensor([[2.0, 0.5], [0.5, 1.0]])
+    factor = cholesky(matrix, torch.tensor(100.0), jitter=1e-10)
+    torch.testing.assert_close(factor @ factor.mT, matrix + 1e-8 * torch.eye(2), rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("amplitude", [1e-8, 1.0, 1e8])
+def test_cholesky_jitter_grows_until_a_singular_matrix_has_a_factor(amplitude):
+    ones = torch.ones(4, 4)
+    indefinite = amplitude * (ones - 3e-8 * torch.eye(4))  # fails up to a jitter of 1e-8
+    factor = cholesky(indefinite, torch.tensor(amplitude))
+    assert torch.isfinite(factor).all()
+    left = (factor @ factor.mT - indefinite).diagonal() / amplitude
+    torch.testing.assert_close(left, torch.full((4,), 1e-7), rtol=1e-4, atol=0)
+
+
+def test_cholesky_escalates_only_where_it_fails():
+    good, bad = torch.eye(2), torch.ones(2, 2) - 1e-6 * torch.eye(2)
+    both = cholesky(torch.stack([good, bad]), torch.ones(2))
+    torch.testing.assert_close(both[0], cholesky(good, torch.tensor(1.0)), rtol=0, atol=0)
+    assert torch.isfinite(both).all()

@@ -1,0 +1,99 @@
+"""The evidence against the multivariate normal, and its derivatives against finite differences."""
+
+import math
+
+import pytest
+import torch
+from made import hyperparameters, make_belief
+from torch.distributions import MultivariateNormal
+
+from pesky.model import Hyperparameters
+from pesky.model.hyper import NOISE_FLOOR, evidence, log_likelihood, noise_variance, padded_gram
+
+MASK = torch.tensor([[True] * 7, [True, True, False, True, True, False, False]])
+DATA = make_belief(n=7, mask=MASK, mean=0.6)
+H = hyperparameters(2, 2, lengthscale=0.45, amplitude=1.7, noise=0.03)
+
+
+def measured(row: int, kernel: str, h: Hyperparameters):
+    """Covariance and values of one row without its padding."""
+    keep = MASK[row]
+    gram = padded_gram(kernel, DATA.X, MASK, h)[row]
+    return gram[keep][:, keep], DATA.y[row][keep]
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern52"])
+def test_log_likelihood_is_that_of_the_normal(kernel):
+    found = log_likelihood(kernel, DATA.X, DATA.y, MASK, H)
+    for row in range(2):
+        gram, y = measured(row, kernel, H)
+        normal = MultivariateNormal(H.mean[row].expand(len(y)), gram)
+        assert found[row].item() == pytest.approx(normal.log_prob(y).item())
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern52"])
+def test_evidence_is_the_likelihood_at_the_best_mean(kernel):
+    found = evidence(kernel, DATA.X, DATA.y, MASK, H)
+    for row in range(2):
+        gram, y = measured(row, kernel, H)
+        inverse = torch.linalg.inv(gram)
+        best = (inverse.sum(0) @ y) / inverse.sum()
+        assert found.mean[row].item() == pytest.approx(best.item())
+        at = [MultivariateNormal((best + s).expand(len(y)), gram).log_prob(y).item() for s in (-0.01, 0.0, 0.01)]
+        assert found.log_likelihood[row].item() == pytest.approx(at[1])
+        assert at[1] > max(at[0], at[2])
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern52"])
+def test_derivatives_by_the_logs_are_those_of_finite_differences(kernel):
+    found = evidence(kernel, DATA.X, DATA.y, MASK, H)
+    step = 1e-5
+
+    def numeric(change) -> torch.Tensor:
+        high, low = (evidence(kernel, DATA.X, DATA.y, MASK, change(math.exp(s))) for s in (step, -step))
+        return (high.log_likelihood - low.log_likelihood) / (2 * step)
+
+    for i in range(2):
+        axis = torch.eye(2)[i]
+        by_length = numeric(lambda s, axis=axis: H._replace(lengthscale=H.lengthscale * s**axis))
+        torch.testing.assert_close(found.by_log_lengthscale[:, i], by_length, rtol=1e-5, atol=1e-6)
+    by_amplitude = numeric(lambda s: H._replace(amplitude=H.amplitude * s))
+    torch.testing.assert_close(found.by_log_amplitude, by_amplitude, rtol=1e-5, atol=1e-6)
+    by_noise = numeric(lambda s: H._replace(noise=H.noise * s))
+    torch.testing.assert_close(found.by_log_noise, by_noise, rtol=1e-5, atol=1e-6)
+
+
+def test_starts_are_a_leading_dimension():
+    other = hyperparameters(2, 2, lengthscale=0.9, noise=0.2)
+    both = evidence("se", DATA.X, DATA.y, MASK, Hyperparameters(*(torch.stack(p) for p in zip(H, other, strict=True))))
+    for s, h in enumerate((H, other)):
+        one = evidence("se", DATA.X, DATA.y, MASK, h)
+        for whole, single in zip(both, one, strict=True):
+            torch.testing.assert_close(whole[s], single)
+
+
+def test_a_row_without_data_has_no_evidence():
+    none = torch.zeros(2, 7, dtype=torch.bool)
+    found = evidence("se", torch.zeros_like(DATA.X), torch.zeros_like(DATA.y), none, H)
+    for part in found:
+        torch.testing.assert_close(part, torch.zeros_like(part))
+
+
+def test_a_covariance_without_factor_has_no_likelihood():
+    X = torch.full((1, 3, 1), 0.5)
+    bad = Hyperparameters(torch.ones(1, 1), torch.ones(1), torch.tensor([-0.5]), torch.zeros(1))
+    value = log_likelihood("se", X, torch.zeros(1, 3), torch.ones(1, 3, dtype=torch.bool), bad)
+    assert value.item() == -math.inf
+
+
+def test_noise_is_the_given_one_or_inferred_and_never_below_the_floor():
+    given = torch.tensor([math.nan, 0.5, 0.0])
+    found = noise_variance(torch.log(torch.tensor([0.2, 0.2, 0.2])), torch.full((3,), 4.0), given)
+    torch.testing.assert_close(found, torch.tensor([0.2, 0.5, 4 * NOISE_FLOOR]))
+
+
+def test_the_padded_gram_is_the_identity_where_there_are_no_data():
+    gram = padded_gram("se", DATA.X, MASK, H)
+    pad = ~MASK[1]
+    torch.testing.assert_close(gram[1][pad], torch.eye(7)[pad])
+    torch.testing.assert_close(gram[0].diagonal(), (H.amplitude[0] + H.noise[0]).expand(7))

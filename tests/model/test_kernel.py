@@ -1,0 +1,55 @@
+"""Kernels against GPyTorch, their slopes against finite differences, their frequencies against the kernel."""
+
+import pytest
+import torch
+from gpytorch.kernels import MaternKernel, RBFKernel
+
+from pesky.model.kernel import correlation, frequencies, slope, squared_distance
+
+KERNELS = {"se": RBFKernel(), "matern52": MaternKernel(nu=2.5)}
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_correlations_are_those_of_gpytorch(kernel):
+    theirs = KERNELS[kernel].double()
+    theirs.lengthscale = 1.0
+    x, z = torch.randn(5, 3), torch.randn(7, 3)
+    with torch.no_grad():
+        expected = theirs(x, z).to_dense()
+    torch.testing.assert_close(correlation(kernel, squared_distance(x, z)), expected)
+
+
+@pytest.mark.parametrize("shapes", [((4, 3), (6, 3)), ((2, 4, 3), (2, 6, 3)), ((5, 1, 4, 3), (2, 6, 3))])
+def test_squared_distances_are_those_of_the_definition(shapes):
+    g = torch.Generator().manual_seed(0)
+    x, z = (torch.randn(*shape, generator=g) for shape in shapes)
+    expected = (x[..., :, None, :] - z[..., None, :, :]).square().sum(-1)
+    torch.testing.assert_close(squared_distance(x, z), expected)
+
+
+def test_squared_distances_are_never_negative():
+    x = 1e3 * torch.rand(50, 4, generator=torch.Generator().manual_seed(0))
+    assert (squared_distance(x, x) >= 0).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_slope_is_minus_twice_the_derivative_of_the_correlation(kernel):
+    d2, step = torch.tensor([0.01, 0.5, 2.0, 9.0]), 1e-6
+    numeric = (correlation(kernel, d2 + step) - correlation(kernel, d2 - step)) / (2 * step)
+    torch.testing.assert_close(slope(kernel, d2), -2 * numeric, rtol=1e-6, atol=1e-9)
+    assert slope(kernel, torch.zeros(1)).item() == pytest.approx({"se": 1.0, "matern52": 5 / 3}[kernel])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_gradient_at_distance_zero_is_finite(kernel):
+    d2 = torch.zeros(1, requires_grad=True)
+    (gradient,) = torch.autograd.grad(correlation(kernel, d2).sum(), d2)
+    assert torch.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_mean_cosine_of_the_frequencies_is_the_kernel(kernel):
+    w = frequencies(kernel, (400_000,), 2, torch.Generator().manual_seed(0), torch.zeros(1))
+    for x in torch.tensor([[0.3, -0.2], [1.0, 0.5], [2.0, -1.5]]):
+        mean = torch.cos(w @ x).mean()
+        assert mean.item() == pytest.approx(correlation(kernel, x.square().sum()).item(), abs=4e-3)

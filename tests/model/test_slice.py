@@ -1,0 +1,132 @@
+"""Slice sampling leaves the posterior of the hyperparameters invariant, seen against importance sampling."""
+
+import math
+
+import pytest
+import torch
+from torch.distributions import MultivariateNormal
+
+from pesky.model import Hyperparameters
+from pesky.model.hyper import padded_gram
+from pesky.model.slice import log_prior, sample, slice_along
+
+X = torch.tensor([[[0.1], [0.35], [0.8], [0.85]]])
+Y = torch.tensor([[0.9, -0.2, -0.8, -0.5]])
+MASK = torch.ones(1, 4, dtype=torch.bool)
+
+
+def start(chains: int, d: int = 1, rows: int = 1) -> Hyperparameters:
+    one = torch.ones(chains, rows)
+    return Hyperparameters(0.5 * torch.ones(chains, rows, d), one, 0.1 * one, 0 * one)
+
+
+def moments_by_importance(given: float, count: int = 400_000) -> tuple[torch.Tensor, torch.Tensor]:
+    """Mean and deviation of (log l, log a, mean[, log s2]): draws from the prior, weighted by the likelihood."""
+    g = torch.Generator().manual_seed(0)
+    lengthscale = 2 * torch.rand(count, generator=g)
+    log_a = torch.randn(count, generator=g)
+    mean = Y.min() - 1 + (Y.max() - Y.min() + 2) * torch.rand(count, generator=g)
+    if math.isnan(given):
+        grid = torch.linspace(math.log(1e-9), 14, 40_001)
+        # the density of s2 is log(1 + (0.1 / s2)^2), here as one of log s2
+        density = torch.log1p((0.1 / grid.exp()) ** 2) * grid.exp()
+        cumulative = density.cumsum(0) / density.sum()
+        log_s = grid[torch.searchsorted(cumulative, torch.rand(count, generator=g)).clamp(max=40_000)]
+    else:
+        log_s = torch.full((count,), math.log(given))
+    h = Hyperparameters(lengthscale[:, None, None], log_a.exp()[:, None], log_s.exp()[:, None], mean[:, None])
+    gram = padded_gram("se", X, MASK, h)[:, 0] + 1e-12 * torch.eye(4)
+    log_weight = MultivariateNormal(mean[:, None].expand(count, 4), gram, validate_args=False).log_prob(Y[0])
+    weight = torch.softmax(log_weight, 0)
+    assert 1 / weight.square().sum() > 5000
+    columns = [lengthscale.log(), log_a, mean] + ([log_s] if math.isnan(given) else [])
+    values = torch.stack(columns)
+    first = values @ weight
+    return first, ((values - first[:, None]).square() @ weight).sqrt()
+
+
+@pytest.mark.parametrize("given", [math.nan, 0.05])
+def test_chains_recover_the_posterior_moments(given):
+    chains = 1500
+    h = sample("se", X, Y, MASK, torch.tensor([given]), start(chains), 40, torch.Generator().manual_seed(1))
+    columns = [h.lengthscale[:, 0, 0].log(), h.amplitude[:, 0].log(), h.mean[:, 0]]
+    columns += [h.noise[:, 0].log()] if math.isnan(given) else []
+    values = torch.stack(columns)
+    mean, deviation = moments_by_importance(given)
+    # four standard errors of 1500 independent chains, and of the importance sample
+    assert ((values.mean(1) - mean).abs() / deviation).max() < 0.12
+    torch.testing.assert_close(values.std(1), deviation, rtol=0.12, atol=0)
+    if not math.isnan(given):
+        assert (h.noise == given).all()
+
+
+def test_a_univariate_update_keeps_a_known_distribution():
+    """Chains that start from an asymmetric density (log of an exponential) still follow it, and do move."""
+    g = torch.Generator().manual_seed(2)
+    state = torch.empty(4000, 1, 1).exponential_(generator=g).log()
+    first = state.clone()
+    for _ in range(5):
+        state = slice_along(lambda s: (s - s.exp())[..., 0], state, torch.ones_like(state), g)
+    level = state.exp()
+    assert level.mean().item() == pytest.approx(1.0, abs=0.06)
+    assert level.median().item() == pytest.approx(math.log(2), abs=0.05)
+    assert level.var().item() == pytest.approx(1.0, abs=0.15)
+    assert torch.corrcoef(torch.stack([first.flatten(), state.flatten()]))[0, 1].abs() < 0.4
+
+
+def test_an_update_finds_the_whole_width_of_the_slice():
+    """From one point, a single update spreads uniformly over a flat density much wider than the first interval."""
+    g = torch.Generator().manual_seed(3)
+    state = torch.full((4000, 1, 1), 0.9)
+
+    def flat(s):
+        return torch.where(((s > -2) & (s < 4)).all(-1), 0.0, -torch.inf)
+
+    moved = slice_along(flat, state, torch.ones_like(state), g).flatten()
+    assert (moved.min() > -2) and (moved.max() < 4)
+    assert moved.mean().item() == pytest.approx(1.0, abs=0.12)
+    assert moved.var().item() == pytest.approx(3.0, abs=0.25)
+
+
+def test_an_update_moves_along_its_direction_only():
+    g = torch.Generator().manual_seed(4)
+    state = torch.randn(50, 2, 3, generator=g)
+    direction = torch.zeros_like(state)
+    direction[..., 1] = 1.0
+    moved = slice_along(lambda s: -0.5 * s.square().sum(-1), state, direction, g)
+    assert torch.equal(moved[..., [0, 2]], state[..., [0, 2]])
+    assert (moved[..., 1] != state[..., 1]).double().mean() > 0.99
+
+
+def test_the_prior_excludes_what_it_should():
+    h = start(1)
+    inside = log_prior(h, torch.tensor([True]))
+    assert torch.isfinite(inside).all()
+    assert log_prior(h._replace(lengthscale=torch.full((1, 1, 1), 2.01)), torch.tensor([True])) == -math.inf
+    assert log_prior(h._replace(noise=torch.full((1, 1), 1e-12)), torch.tensor([True])) == -math.inf
+    assert torch.isfinite(log_prior(h._replace(noise=torch.full((1, 1), 1e-12)), torch.tensor([False])))
+
+
+def test_a_warm_start_needs_no_burn_in():
+    """Chains already in equilibrium stay there after a single sweep."""
+    noise, g = torch.tensor([math.nan]), torch.Generator().manual_seed(5)
+    settled = sample("se", X, Y, MASK, noise, start(800), 30, g)
+    later = sample("se", X, Y, MASK, noise, settled, 1, g)
+    for one, other in zip(settled, later, strict=True):
+        if one is not settled.mean:
+            one, other = one.log(), other.log()
+        assert abs((one.mean() - other.mean()) / one.std()).item() < 0.15
+    assert not torch.equal(settled.lengthscale, later.lengthscale)
+
+
+def test_no_data_one_datum_and_rows_of_different_length_are_fine():
+    g = torch.Generator().manual_seed(6)
+    for mask in (torch.zeros(2, 0), torch.ones(2, 1), torch.tensor([[1, 1, 0], [0, 0, 0]])):
+        n = mask.shape[1]
+        h = sample(
+            "matern52", torch.rand(2, n, 2), torch.zeros(2, n), mask.bool(), torch.tensor([math.nan, 0.0]),
+            start(3, d=2, rows=2), 3, g,
+        )  # fmt: skip
+        for part in h:
+            assert torch.isfinite(part).all()
+        assert h.lengthscale.shape == (3, 2, 2)

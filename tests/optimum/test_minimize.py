@@ -1,0 +1,117 @@
+"""The constrained minimizer of each draw, against a fine grid."""
+
+import torch
+from made import make_belief
+
+from pesky.model import GaussianProcess
+from pesky.optimum.minimize import Minimizers, best_candidates, polish
+
+GRID = torch.cartesian_prod(*[torch.linspace(0, 1, 201)] * 2)
+
+
+def candidates(n: int = 200) -> torch.Tensor:
+    return torch.rand(n, 2, generator=torch.Generator().manual_seed(3))
+
+
+def draws(belief: GaussianProcess, count: int = 12):
+    return belief.paths(count, torch.Generator().manual_seed(0))
+
+
+def minimizers(paths, X: torch.Tensor, deviation: torch.Tensor, steps: int) -> Minimizers:
+    """The best of the candidates X, polished; as it is, without steps."""
+    best = best_candidates(paths, X, deviation)
+    if steps == 0:
+        return Minimizers(X[best.index], (best.values[..., 1:, :] >= 0).all(-2))
+    return polish(paths, X[best.index], best.values, deviation, 0.5 * len(X) ** -0.5, steps)
+
+
+def on_grid(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Lowest feasible value of each draw on the grid, and whether there is any."""
+    feasible = (values[1:] >= 0).all(0)
+    return torch.where(feasible, values[0], torch.inf).amin(-1), feasible.any(-1)
+
+
+def test_polished_minimizers_are_feasible_and_match_a_fine_grid():
+    belief = make_belief(rows=3, lengthscale=0.35, amplitude=4.0, seed=1)
+    paths = draws(belief)
+    best, feasible = on_grid(paths.values(GRID))
+    found = minimizers(paths, candidates(800), belief.amplitude.sqrt(), 15)
+    value = paths.at(found.x)[0]
+    assert torch.equal(found.feasible, feasible)
+    assert (value[1:, feasible] >= -1e-5 * belief.amplitude.sqrt().max()).all()
+    # a few draws may sit in the basin next to the best one
+    gap = (value[0] - best)[feasible]
+    assert (gap < 0.01).double().mean() > 0.8
+    assert gap.min() < 1e-4  # and off the grid it is lower still
+    assert ((found.x >= 0) & (found.x <= 1)).all()
+
+
+def test_without_polish_it_is_the_best_candidate():
+    belief = make_belief(rows=3, seed=1)
+    paths, X = draws(belief), candidates()
+    found = minimizers(paths, X, belief.amplitude.sqrt(), 0)
+    best, feasible = on_grid(paths.values(X))
+    assert torch.equal(found.feasible, feasible)
+    torch.testing.assert_close(paths.at(found.x)[0][0, feasible], best[feasible])
+
+
+def test_polishing_never_makes_a_draw_worse():
+    belief = make_belief(rows=3, seed=2, offsets=(-0.5, 0.3))
+    paths, X = draws(belief, 60), candidates(40)
+    scale = belief.amplitude.sqrt()
+    rough = minimizers(paths, X, scale, 0)
+    for steps in (1, 2, 8):
+        fine = minimizers(paths, X, scale, steps)
+        before, after = paths.at(rough.x)[0], paths.at(fine.x)[0]
+        short = [(-(v[1:] / scale[1:, None])).clamp(min=0).amax(0) for v in (before, after)]
+        assert (after[0] <= before[0] + 1e-12)[rough.feasible].all()
+        assert (short[1] <= 1e-6 + 1e-12)[rough.feasible].all()
+        assert fine.feasible[rough.feasible].all()
+        # where nothing was feasible, the violation has not grown, or the point has become feasible
+        left = ~rough.feasible
+        assert ((short[1] <= short[0]) | fine.feasible)[left].all()
+        assert (short[1] <= 1e-6)[fine.feasible].all()
+
+
+def test_without_constraints_every_draw_is_feasible():
+    belief = make_belief(rows=1, seed=3)
+    paths = draws(belief)
+    found = minimizers(paths, candidates(), belief.amplitude.sqrt(), 15)
+    assert found.feasible.all()
+    assert ((paths.at(found.x)[0][0] - paths.values(GRID)[0].amin(-1)) < 0.01).double().mean() > 0.8
+
+
+def test_where_nothing_is_feasible_the_violation_is_least():
+    belief = make_belief(rows=2, seed=4, offsets=(-6.0,))
+    paths = draws(belief)
+    found = minimizers(paths, candidates(), belief.amplitude.sqrt(), 20)
+    assert not found.feasible.any()
+    least = paths.values(GRID)[1].amax(-1)
+    assert (least - paths.at(found.x)[0][1] < 0.02).double().mean() > 0.6
+    rough = minimizers(paths, candidates(), belief.amplitude.sqrt(), 0)
+    torch.testing.assert_close(paths.at(rough.x)[0][1], paths.values(candidates())[1].amax(-1))
+
+
+def test_the_least_violation_weighs_constraints_by_their_deviations():
+    belief = make_belief(rows=3, seed=5, offsets=(-6.0, -6.0))
+    paths, X = draws(belief), candidates()
+    scale = torch.tensor([1.0, 0.1, 10.0])
+    found = minimizers(paths, X, scale, 0)
+    total = (-(paths.values(X)[1:] / scale[1:, None, None])).clamp(min=0).square().sum(0)
+    torch.testing.assert_close(found.x, X[total.argmin(-1)])
+
+
+def test_hyperparameter_samples_are_minimized_side_by_side():
+    one = make_belief(rows=2, seed=6)
+    h = one.hyperparameters
+    both = GaussianProcess(one.kernel, one.X, one.y, one.mask, type(h)(*(torch.stack([p, p]) for p in h)))
+    found = minimizers(both.paths(4, torch.Generator().manual_seed(0)), candidates(), both.amplitude.sqrt(), 5)
+    assert found.x.shape == (2, 4, 2)
+    assert found.feasible.shape == (2, 4)
+
+
+def test_values_of_the_best_candidates_are_in_prior_deviations():
+    belief = make_belief(rows=2, seed=6, amplitude=9.0)
+    paths, scale = draws(belief), belief.amplitude.sqrt()
+    best = best_candidates(paths, candidates(), scale)
+    torch.testing.assert_close(best.values * scale[:, None], paths.at(candidates()[best.index])[0])
