@@ -50,8 +50,7 @@ def measure_agreement(
 def tabulate(summaries: dict[str, Summary], title: str) -> Table:
     """One line per setting."""
     lines = [
-        [setting, *(f"{getattr(summary, name):.3f}" for name in COLUMNS)]
-        for setting, summary in summaries.items()
+        [setting, *(f"{getattr(summary, name):.3f}" for name in COLUMNS)] for setting, summary in summaries.items()
     ]
     caption = "Means over data sets and seeds. Efficiency: the true gain at our arg max / the best true gain."
     return build_table(title, ["setting", *COLUMNS.values()], lines, caption)
@@ -69,13 +68,9 @@ def tabulate_sets(oracle: Oracle, by_seed: Sequence[Sequence[Agreement]], settin
 def main(arguments: Sequence[str] | None = None, curves: Curves = gain_curves) -> None:
     """Measures and prints; see `--help`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description=__doc__)
-    parser.add_argument(
-        "file", metavar="FILE", help="data sets with brute-force gains, such as rs_oracle.json"
-    )
+    parser.add_argument("file", metavar="FILE", help="data sets with brute-force gains, such as rs_oracle.json")
     parser.add_argument("--setting", choices=list(SETTINGS), default="both")
-    parser.add_argument(
-        "--samples", type=int, metavar="M", help="samples of x*, by default the setting's own"
-    )
+    parser.add_argument("--samples", type=int, metavar="M", help="samples of x*, by default the setting's own")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sets", action="store_true", help="print a line per data set as well")
     parser.add_argument("--json", metavar="FILE", help="write the same as data")

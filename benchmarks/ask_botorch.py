@@ -28,9 +28,7 @@ def prepare_qlognei(measured: Measured, seed: int) -> Callable[[], None]:
     return lambda: ask(measured, seed, qlognei)
 
 
-def ask(
-    measured: Measured, seed: int, build: Callable[[ModelListGP, Measured, int], AcquisitionFunction]
-) -> None:
+def ask(measured: Measured, seed: int, build: Callable[[ModelListGP, Measured, int], AcquisitionFunction]) -> None:
     """Fits a GP per row and maximizes the rule that `build` makes of them."""
     torch.manual_seed(seed)
     model = fitted(measured)
@@ -43,10 +41,7 @@ def ask(
 def fitted(measured: Measured) -> ModelListGP:
     """One default `SingleTaskGP` per row, fitted together."""
     model = ModelListGP(
-        *(
-            SingleTaskGP(measured.X, y.unsqueeze(-1), outcome_transform=Standardize(m=1))
-            for y in measured.Y.unbind(-1)
-        )
+        *(SingleTaskGP(measured.X, y.unsqueeze(-1), outcome_transform=Standardize(m=1)) for y in measured.Y.unbind(-1))
     )
     fit_gpytorch_mll(SumMarginalLogLikelihood(model.likelihood, model))
     return model

@@ -18,9 +18,7 @@ def prepare_optuna(measured: Measured, seed: int) -> Callable[[], None]:
         # Optuna holds a constraint feasible when it is <= 0.
         slack = {f"c{row}": -value for row, value in enumerate(y) if row > 0}
         params = dict(zip(names, x, strict=True))
-        study.add_trial(
-            optuna.create_trial(value=y[0], params=params, distributions=space, constraints=slack)
-        )
+        study.add_trial(optuna.create_trial(value=y[0], params=params, distributions=space, constraints=slack))
 
     def ask() -> None:
         trial = study.ask()

@@ -18,16 +18,22 @@ def gain_curves(
 ) -> Float[Tensor, "J n"]:
     """The gain of measuring each row at each point of the grid, at the known hyperparameters."""
     rows = dataset.rows
+
+    def column(values: list[float]) -> Float[Tensor, " J"]:
+        return torch.tensor(values, dtype=grid.dtype)
+
+    known = Hyperparameters(
+        column([row.lengthscale for row in rows])[:, None].expand(-1, grid.shape[-1]),
+        column([row.amplitude for row in rows]),
+        column([row.noise for row in rows]),
+        torch.zeros(len(rows), dtype=grid.dtype),
+    )
     belief = GaussianProcess(
         "se",
         pad_sequence([row.X for row in rows], batch_first=True),
         pad_sequence([row.y for row in rows], batch_first=True),
         pad_sequence([torch.ones(len(row.y), dtype=torch.bool) for row in rows], batch_first=True),
-        Hyperparameters(
-            torch.stack([torch.as_tensor(row.lengthscale, dtype=grid.dtype).expand(grid.shape[-1]) for row in rows]),
-            *(torch.tensor([getattr(row, name) for row in rows], dtype=grid.dtype) for name in ("amplitude", "noise")),
-            torch.zeros(len(rows), dtype=grid.dtype),
-        ),
+        known,
     )
     chosen = SETTINGS[setting] if samples is None else replace(SETTINGS[setting], samples=samples)
     with torch.no_grad():

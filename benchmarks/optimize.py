@@ -122,9 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("problem", metavar="PROBLEM")
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument(
-        "--evaluations", type=int, default=40, help="joint evaluations, initial ones included"
-    )
+    parser.add_argument("--evaluations", type=int, default=40, help="joint evaluations, initial ones included")
     parser.add_argument("--rules", default="pesc,logei,random", help=f"of {', '.join(RULES)}")
     parser.add_argument("--decoupled", action="store_true", help="every outcome is a task of its own")
     parser.add_argument("--workers", type=int, default=2, help="runs side by side, one thread each")

@@ -31,9 +31,7 @@ class Question(NamedTuple):
     answer: Callable[[dict[str, float]], None]
 
 
-def ask_pesc(
-    study: pesky.Study, recommendation: pesky.Recommendation, generator: torch.Generator
-) -> Question:
+def ask_pesc(study: pesky.Study, recommendation: pesky.Recommendation, generator: torch.Generator) -> Question:
     """The study's own question."""
     evaluation = study.ask()
     outcomes = study.problem.tasks[evaluation.task].outcomes
@@ -44,9 +42,7 @@ def ask_pesc(
     return Question(evaluation.params, outcomes, answer)
 
 
-def ask_logei(
-    study: pesky.Study, recommendation: pesky.Recommendation, generator: torch.Generator
-) -> Question:
+def ask_logei(study: pesky.Study, recommendation: pesky.Recommendation, generator: torch.Generator) -> Question:
     """Where BoTorch's analytic constrained LogEI is largest, given the study's belief.
 
     The incumbent is the objective's mean at the study's recommendation; while nothing is recommended with
@@ -69,9 +65,7 @@ def ask_logei(
 def build_logei(belief: GaussianProcess, incumbent: Tensor | None) -> AcquisitionFunction:
     """Constrained LogEI over the mean at the incumbent, or the log probability of feasibility without one."""
     model = as_botorch(belief)
-    limits: dict[int, tuple[float | None, float | None]] = dict.fromkeys(
-        range(1, len(belief.mask)), (0.0, None)
-    )
+    limits: dict[int, tuple[float | None, float | None]] = dict.fromkeys(range(1, len(belief.mask)), (0.0, None))
     if incumbent is None:
         return LogProbabilityOfFeasibility(model, limits)
     lead = belief.amplitude.shape[:-1]
@@ -79,9 +73,7 @@ def build_logei(belief: GaussianProcess, incumbent: Tensor | None) -> Acquisitio
     return LogConstrainedExpectedImprovement(model, best, 0, limits, maximize=False)
 
 
-def ask_random(
-    study: pesky.Study, recommendation: pesky.Recommendation, generator: torch.Generator
-) -> Question:
+def ask_random(study: pesky.Study, recommendation: pesky.Recommendation, generator: torch.Generator) -> Question:
     """A point drawn uniformly."""
     dim = Space.of(study.problem).dim
     return joint_question(study, torch.rand(dim, generator=generator, dtype=torch.float64))

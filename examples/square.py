@@ -38,9 +38,13 @@ def draw_square(
             axes.annotate(str(number), (x, y), ha="center", va="center", fontsize=6, color="white", zorder=4)
             shown.append((x, y))
     best = benchmark.optimum
-    axes.scatter(float(best[0]), float(best[1]), marker="+", s=420, color="black", linewidths=1, label="true optimum", zorder=5)
+    axes.scatter(
+        float(best[0]), float(best[1]), marker="+", s=420, color="black", linewidths=1, label="true optimum", zorder=5
+    )
     here = (float(recommendation.params["x1"]), float(recommendation.params["x2"]))
-    axes.scatter(*here, marker="*", s=260, color="#f2b705", edgecolors="black", linewidths=0.8, label="recommendation", zorder=6)
+    axes.scatter(
+        *here, marker="*", s=260, color="#f2b705", edgecolors="black", linewidths=0.8, label="recommendation", zorder=6
+    )
     axes.set(xlabel="x1", ylabel="x2", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     axes.set_title("Green: every constraint holds. Gray lines: the objective.", fontsize=9)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.09), ncols=4, fontsize=8, frameon=False)

@@ -16,7 +16,9 @@ from examples.square import draw_square
 from pesky.problems import Benchmark, decouple, toy
 
 
-def optimize(benchmark: Benchmark, study: pesky.Study, evaluations: int, console: Console) -> list[tuple[str, float, float]]:
+def optimize(
+    benchmark: Benchmark, study: pesky.Study, evaluations: int, console: Console
+) -> list[tuple[str, float, float]]:
     """Ask and tell `evaluations` times under a progress bar; returns what was measured where, in order."""
     noise = torch.Generator().manual_seed(0)
     asked = []
@@ -42,7 +44,7 @@ def report(benchmark: Benchmark, recommendation: pesky.Recommendation, console: 
     table.add_column("value", justify="right")
     for name, value in recommendation.params.items():
         table.add_row(name, f"{value:.6f}")
-    table.add_row(f"E[{recommendation.objective}]", f"{recommendation.expected:.6f}")
+    table.add_row(f"expected {recommendation.objective}", f"{recommendation.expected:.6f}")
     for text, probability in recommendation.probabilities.items():
         table.add_row(f"P({text})", f"{probability:.4f}")
     table.add_row("distance to the known optimum", f"{float((x - benchmark.optimum).norm()):.2e}")

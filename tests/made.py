@@ -5,6 +5,7 @@ from torch import Tensor
 
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model.hyper import padded_gram
+from pesky.model.kernel import Kernel
 
 
 def hyperparameters(
@@ -23,7 +24,7 @@ def make_belief(
     n: int = 6,
     d: int = 2,
     seed: int = 0,
-    kernel: str = "se",
+    kernel: Kernel = "se",
     mask: Tensor | None = None,
     offsets: tuple[float, ...] = (),
     **given: float,

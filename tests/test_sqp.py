@@ -11,7 +11,7 @@ from pesky.problems.toy import OPTIMUM, OPTIMUM_VALUE, toy_truth
 
 
 def differentiated(function):
-    """x (b, d) -> values (b, j) and gradients (b, j, d) of a function of each point."""
+    """X (b, d) -> values (b, j) and gradients (b, j, d) of a function of each point."""
 
     def evaluate(x: Tensor) -> tuple[Tensor, Tensor]:
         x = x.detach().requires_grad_()
@@ -81,7 +81,7 @@ def test_a_box_and_a_constraint_may_be_active_together():
 
 
 def test_contradictory_constraints_give_the_least_violation():
-    """x >= 0.6 and x <= 0.4: anything between has the least total violation, 0.2."""
+    """X >= 0.6 and x <= 0.4: anything between has the least total violation, 0.2."""
     found = solve(lambda x: torch.stack([x[:, 0] * 1e-3, x[:, 0] - 0.6, 0.4 - x[:, 0]], -1), [[0.05], [0.95]], 0, 1)
     assert ((found.x > 0.4 - 1e-4) & (found.x < 0.6 + 1e-4)).all()
     torch.testing.assert_close(found.violation, (found.x[:, 0] - 0.6).abs().maximum((found.x[:, 0] - 0.4).abs()))
@@ -225,7 +225,7 @@ def test_box_programs_agree_with_scipy(d):
 
 
 def test_multipliers_are_those_of_the_active_constraints():
-    """min (p - 1)^2 / 2 with p <= 0.4 has the multiplier 0.6; a slack constraint has none."""
+    """Min (p - 1)^2 / 2 with p <= 0.4 has the multiplier 0.6; a slack constraint has none."""
     p, multiplier = sqp.quadratic_program(
         torch.ones(1, 1, 1),
         torch.tensor([[-1.0]]),

@@ -51,9 +51,7 @@ def collect(
     told = [(u, check_outcomes(problem, outcomes)) for u, outcomes in measured]
     for u, _ in told:
         if u.shape != (space.dim,):
-            raise DataError(
-                f"a point had the shape {tuple(u.shape)}: expected ({space.dim},), as encode gives."
-            )
+            raise DataError(f"a point had the shape {tuple(u.shape)}: expected ({space.dim},), as encode gives.")
     points = [[u for u, outcomes in told if name in outcomes] for name in problem.rows]
     values = [_vector([outcomes[name] for _, outcomes in told if name in outcomes]) for name in problem.rows]
     direction = [problem.sign, *(constraint.direction for constraint in problem.constraints)]
@@ -107,9 +105,7 @@ def _finite(name: str, given: object) -> float:
     except (ValueError, TypeError, RuntimeError, OverflowError):
         value = math.nan
     if not math.isfinite(value):
-        raise DataError(
-            f"the outcome {name!r} was {given!r}: expected a finite number; leave it out if it has none."
-        )
+        raise DataError(f"the outcome {name!r} was {given!r}: expected a finite number; leave it out if it has none.")
     return value
 
 

@@ -47,7 +47,7 @@ def minimize(
     values, gradients = evaluate(x)
     scale = torch.ones_like(values) if scale is None else scale.clamp(min=1e-300)
     values, gradients = values / scale, gradients / scale[..., None]
-    count, d = x.shape
+    d = x.shape[-1]
     width = (upper - lower).expand(d)
     trust = torch.full_like(x[:, :1], radius)
     hessian = _first_hessian(gradients[:, 0], trust, width)
@@ -71,25 +71,16 @@ def minimize(
             - 0.5 * (p * (hessian @ p[..., None])[..., 0]).sum(-1)
             + (
                 penalty
-                * (
-                    _shortfall(values[:, 1:])
-                    - _shortfall(values[:, 1:] + (gradients[:, 1:] @ p[..., None])[..., 0])
-                )
+                * (_shortfall(values[:, 1:]) - _shortfall(values[:, 1:] + (gradients[:, 1:] @ p[..., None])[..., 0]))
             ).sum(-1)
         )
         actual = _merit(values, penalty) - _merit(trial_values, penalty)
-        better = (
-            (actual > 0)
-            & torch.isfinite(trial_values).all(-1)
-            & torch.isfinite(trial_gradients).all(-1).all(-1)
-        )
+        better = (actual > 0) & torch.isfinite(trial_values).all(-1) & torch.isfinite(trial_gradients).all(-1).all(-1)
         ratio = actual / predicted.clamp(min=1e-300)
 
         length = (p / width).abs().amax(-1, keepdim=True)
         trust = torch.where((ratio < 0.25)[:, None], 0.35 * length, trust)
-        trust = torch.where(
-            ((ratio > 0.75) & (length[:, 0] > 0.99 * trust[:, 0]))[:, None], 2.5 * trust, trust
-        )
+        trust = torch.where(((ratio > 0.75) & (length[:, 0] > 0.99 * trust[:, 0]))[:, None], 2.5 * trust, trust)
         trust = trust.clamp(max=1.0)
 
         lagrangian_change = (trial_gradients[:, 0] - gradients[:, 0]) - (
@@ -183,47 +174,39 @@ def quadratic_program(
     The slack t costs `elasticity` a unit, so that a solution always exists. Primal-dual interior point; all
     elements take the same number of iterations.
     """
+    d, k = gradient.shape[-1], offsets.shape[-1]
+    normals_t = normals.mT
     p = 0.5 * (low + high)
-    below, above = (p - low).clamp(min=1e-300), (high - p).clamp(min=1e-300)
     linear = (normals @ p[..., None])[..., 0] + offsets
     reach = (normals.abs() @ (high - low)[..., None])[..., 0].clamp(min=1e-12)
     t = _shortfall(linear) + reach
-    y = linear + t
-    size = (gradient.abs() * (high - low)).sum(-1, keepdim=True).clamp(min=1e-12)
-    mu = size
-    z_below, z_above = mu / below, mu / above
-    lam = (mu / y).clamp(max=0.5 * elasticity)
-    pairs = 2 * p.shape[-1] + 2 * offsets.shape[-1]
+    # Slacks of p >= low, p <= high, the constraints, t >= 0, and the multiplier of each; w = elasticity - lam.
+    slack = torch.cat([(p - low).clamp(min=1e-300), (high - p).clamp(min=1e-300), linear + t, t], -1)
+    start = (gradient.abs() * (high - low)).sum(-1, keepdim=True).clamp(min=1e-12)
+    lam = (start / slack[:, 2 * d : 2 * d + k]).clamp(max=0.5 * elasticity)
+    dual = torch.cat([start / slack[:, : 2 * d], lam, elasticity - lam], -1)
     for _ in range(iterations):
-        w = elasticity - lam
-        gap = ((z_below * below + z_above * above).sum(-1) + (lam * y + w * t).sum(-1))[:, None]
-        mu = 0.1 * gap / pairs
-        residual = (
-            (hessian @ p[..., None])[..., 0]
-            + gradient
-            - (lam[:, None, :] @ normals)[:, 0]
-            - z_below
-            + z_above
-        )
-        d_y = y + lam * t / w
-        push = (mu - lam * y - lam * (mu / w - t)) / d_y
-        system = hessian + torch.diag_embed(z_below / below + z_above / above)
-        system = system + normals.mT @ ((lam / d_y)[..., None] * normals)
-        right = -residual + (push[:, None, :] @ normals)[:, 0] + (mu - z_below * below) / below
-        right = right - (mu - z_above * above) / above
+        below, above, y, t = slack.split([d, d, k, k], -1)
+        lam, w = dual[:, 2 * d : 2 * d + k], dual[:, 2 * d + k :]
+        mu = (0.1 / (2 * (d + k))) * (slack * dual).sum(-1, keepdim=True)
+        residual = (hessian @ p[..., None])[..., 0] + gradient - (normals_t @ lam[..., None])[..., 0]
+        give = lam / w
+        d_y = y + give * t
+        push = (mu - lam * y - give * mu + lam * t) / d_y
+        stiffness = dual[:, : 2 * d] / slack[:, : 2 * d]
+        system = hessian + normals_t @ ((lam / d_y)[..., None] * normals)
+        system = system + torch.diag_embed(stiffness[:, :d] + stiffness[:, d:])
+        right = (normals_t @ push[..., None])[..., 0] - residual + mu / below - mu / above
         factor, _ = torch.linalg.cholesky_ex(system)
         dp = torch.cholesky_solve(right[..., None], factor)[..., 0]
         dp = torch.where(torch.isfinite(dp).all(-1, keepdim=True), dp, 0.0)
-        dlam = push - lam * (normals @ dp[..., None])[..., 0] / d_y
+        along = (normals @ dp[..., None])[..., 0]
+        dlam = push - lam * along / d_y
         dt = (mu - w * t + t * dlam) / w
-        dy = (normals @ dp[..., None])[..., 0] + dt
-        dz_below = (mu - z_below * below - z_below * dp) / below
-        dz_above = (mu - z_above * above + z_above * dp) / above
-        now = torch.cat([below, above, z_below, z_above, lam, w, t, y], -1)
-        change = torch.cat([dp, -dp, dz_below, dz_above, dlam, -dlam, dt, dy], -1)
-        blocking = torch.where(change < 0, -now / change, torch.inf).amin(-1, keepdim=True)
-        step = (0.99 * blocking).clamp(max=1.0)
-        p, t, y, lam = p + step * dp, t + step * dt, y + step * dy, lam + step * dlam
-        below, above = below + step * dp, above - step * dp
-        z_below, z_above = z_below + step * dz_below, z_above + step * dz_above
-    return torch.minimum(torch.maximum(p, low), high), lam
+        d_slack = torch.cat([dp, -dp, along + dt, dt], -1)
+        d_box = (mu - dual[:, : 2 * d] * (slack + d_slack)[:, : 2 * d]) / slack[:, : 2 * d]
+        d_dual = torch.cat([d_box, dlam, -dlam], -1)
+        shrink = torch.maximum(-d_slack / slack, -d_dual / dual).amax(-1, keepdim=True)
+        step = 0.99 / shrink.clamp(min=0.99)
+        p, slack, dual = p + step * dp, slack + step * d_slack, dual + step * d_dual
+    return torch.minimum(torch.maximum(p, low), high), dual[:, 2 * d : 2 * d + k]

@@ -87,7 +87,7 @@ def test_a_single_site_is_exact_for_every_correlated_coordinate(constraints):
 
 @pytest.mark.parametrize(("constraints", "points"), [(0, 1), (0, 4), (1, 1), (1, 3), (1, 6), (2, 2), (2, 5)])
 def test_moments_agree_with_monte_carlo_under_the_same_factors(constraints, points):
-    """Stated tolerance: 0.1 prior deviations and 0.12 prior variances at worst, 0.03 on average (METHOD 18: 7 to 15 %)."""
+    """Stated tolerance: 0.1 prior deviations and 0.12 prior variances at worst, 0.03 on average (METHOD 18)."""
     errors = []
     for seed in range(4):
         joint = draw_joint(1, constraints, points, seed=10 * seed + points)
@@ -269,7 +269,7 @@ def test_where_no_step_is_short_enough_the_last_good_sites_are_kept(monkeypatch)
 
 
 def test_improper_cavities_leave_the_sites_of_the_point_alone():
-    """tau v >= 1 in one row: the whole point waits, the other points and x* move on (METHOD 6.1)."""
+    """Tau v >= 1 in one row: the whole point waits, the other points and x* move on (METHOD 6.1)."""
     joint = draw_joint(1, 1, 3, seed=13)
     prior = prior_of(joint)
     q = ep.init(prior).q

@@ -61,9 +61,9 @@ def test_moments_are_finite_and_variances_positive_in_every_tail(constraints):
     found = no_better(a)
     for part in found:
         assert torch.isfinite(part).all()
-    assert (found.log_z <= 1e-15).all()
+    assert (found.log_z <= 1e-12).all()
     assert (found.remaining > 0).all()
-    (gradient,) = torch.autograd.grad(sum(part.sum() for part in found), a)
+    (gradient,) = torch.autograd.grad(torch.stack([part.sum() for part in found]).sum(), a)
     assert torch.isfinite(gradient).all()
 
 

@@ -169,7 +169,9 @@ def test_at_the_minimum_itself_the_factor_says_nothing():
 
 def test_no_sites_and_a_neutral_factor_leave_the_belief():
     world = make_world(1, seed=8, at_x=60.0)
-    nothing = Knowledge(*(torch.zeros_like(t) for t in world.knowledge[:3]), *world.knowledge[3:])
+    k = world.knowledge
+    weight, reduction, with_minimum = (torch.zeros_like(t) for t in k[:3])
+    nothing = Knowledge(weight, reduction, with_minimum, k.minimum_mean, k.minimum_variance)
     found = predict_at_x(world._replace(knowledge=nothing))
     torch.testing.assert_close(found.mean, world.mean[..., -1])
     torch.testing.assert_close(found.variance, world.covariance[..., -1, -1])

@@ -74,7 +74,9 @@ def test_by_slice_sampling_the_samples_lead_and_continue_from_the_previous():
 
 
 def test_beliefs_over_integers_and_choices_are_constant_between_lattice_points():
-    problem = Problem({"n": Integer(1, 4), "kind": Choice(["a", "b"]), "x": Real(0, 1)}, minimize="gain", constraints=["heat <= 40"])
+    problem = Problem(
+        {"n": Integer(1, 4), "kind": Choice(["a", "b"]), "x": Real(0, 1)}, minimize="gain", constraints=["heat <= 40"]
+    )
     space = Space.of(problem)
     o = observations(problem)
     belief = GP().believe(o, problem.rows, space.snap, None, torch.Generator())

@@ -1,5 +1,7 @@
 """A BoTorch model as a belief says what the model says, through its transforms, signs and bounds."""
 
+from typing import Any
+
 import pytest
 import torch
 from botorch.models import ModelListGP, SingleTaskGP
@@ -35,6 +37,10 @@ def believe(transforms: bool = True, **given) -> tuple[ModelListGP, BotorchBelie
     return model, BotorchBelief.of(model, bounds=bounds, **given)
 
 
+def parts(model: ModelListGP) -> list[Any]:
+    return list(model.models)
+
+
 def unit(n: int = 5) -> torch.Tensor:
     return torch.rand(n, 2, generator=torch.Generator().manual_seed(50))
 
@@ -48,8 +54,8 @@ def test_mean_and_covariance_are_the_models():
     torch.testing.assert_close(belief.mean(u), expected)
     torch.testing.assert_close(belief.variance(u), posterior.variance.mT)
     both = LOWER + (UPPER - LOWER) * torch.cat([u, v])
-    for row in range(3):
-        covariance = model.models[row].posterior(both).distribution.covariance_matrix
+    for row, single in enumerate(parts(model)):
+        covariance = single.posterior(both).distribution.covariance_matrix
         torch.testing.assert_close(belief.covariance(u, v)[row], covariance[:5, 5:], rtol=1e-8, atol=1e-8)
         torch.testing.assert_close(belief.covariance(u, u)[row], covariance[:5, :5], rtol=1e-6, atol=1e-6)
     seen = belief.view(v)(u)
@@ -75,7 +81,7 @@ def test_two_sided_bounds_are_two_rows_of_one_outcome():
 
 def test_hyperparameters_come_in_the_units_of_the_cube_and_the_outcome():
     model, belief = believe()
-    for row, single in enumerate(model.models):
+    for row, single in enumerate(parts(model)):
         torch.testing.assert_close(belief.lengthscale[row], torch.tensor([0.3, 0.6]))
         spread = single.outcome_transform.stdvs.square().item()
         assert belief.amplitude[row].item() == pytest.approx(spread)  # BoTorch's kernel has unit variance
@@ -88,7 +94,7 @@ def test_points_are_the_models_own_inputs_in_the_unit_cube():
     raw = torch.cat([LOWER + (UPPER - LOWER) * belief.points])
     g = torch.Generator().manual_seed(0)
     torch.testing.assert_close(raw[:8], LOWER + (UPPER - LOWER) * torch.rand(8, 2, generator=g))
-    assert len(model.models) == 3
+    assert len(parts(model)) == 3
 
 
 @pytest.mark.parametrize("transforms", [True, False])
@@ -144,6 +150,6 @@ def test_what_is_not_a_model_per_outcome_is_refused():
         BotorchBelief.of(model, 0, False, {})
     with pytest.raises(DataError, match="outcome 3 was named"):
         believe(constraints={3: (0.0, None)})
+    batch = SingleTaskGP(torch.rand(2, 4, 2, generator=g), torch.randn(2, 4, 1, generator=g))
     with pytest.raises(DataError, match="expected n x d"):
-        batch = SingleTaskGP(torch.rand(2, 4, 2, generator=g), torch.randn(2, 4, 1, generator=g))
         BotorchBelief.of(ModelListGP(batch), 0, False, {})

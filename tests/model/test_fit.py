@@ -65,8 +65,8 @@ def test_the_maximum_is_no_worse_than_scipys_from_the_same_starts(kernel, n, d, 
     data = (kernel, belief.X, y, belief.mask)
     variance = torch.tensor([given])
 
-    def unpack(p: np.ndarray) -> Hyperparameters:
-        p = torch.as_tensor(p)
+    def unpack(flat: np.ndarray) -> Hyperparameters:
+        p = torch.as_tensor(flat)
         amplitude = p[None, d].exp()
         return Hyperparameters(
             p[None, :d].exp(), amplitude, noise_variance(p[None, d + 1], amplitude, variance), torch.zeros(1)
@@ -79,7 +79,7 @@ def test_the_maximum_is_no_worse_than_scipys_from_the_same_starts(kernel, n, d, 
             return 1e10
 
     bounds = [LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE]
-    starts = [[math.log(l * math.sqrt(d))] * d + [0.0, s] for l, s in ((0.25, -8.0), (1.0, -4.0))]
+    starts = [[math.log(length * math.sqrt(d))] * d + [0.0, s] for length, s in ((0.25, -8.0), (1.0, -4.0))]
     theirs = min(scipy_minimize(loss, s, bounds=bounds, method="L-BFGS-B").fun for s in starts)
     ours = -score(*data, variance, maximize(*data, variance))
     assert ours <= theirs + 0.02

@@ -112,7 +112,9 @@ def test_a_row_without_data_is_its_prior():
 
 
 def test_points_are_the_measured_ones_of_any_row_once_each():
-    belief = make_belief(mask=torch.tensor([[True, True, True, False, False, False], [False, True, True, True, False, False]]))
+    belief = make_belief(
+        mask=torch.tensor([[True, True, True, False, False, False], [False, True, True, True, False, False]])
+    )
     assert belief.points.shape == (4, 2)
     expected = {tuple(p.tolist()) for p in torch.cat([belief.X[0][:3], belief.X[1][1:4]])}
     assert {tuple(p.tolist()) for p in belief.points} == expected

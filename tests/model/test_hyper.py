@@ -9,13 +9,14 @@ from torch.distributions import MultivariateNormal
 
 from pesky.model import Hyperparameters
 from pesky.model.hyper import NOISE_FLOOR, evidence, log_likelihood, noise_variance, padded_gram
+from pesky.model.kernel import Kernel
 
 MASK = torch.tensor([[True] * 7, [True, True, False, True, True, False, False]])
 DATA = make_belief(n=7, mask=MASK, mean=0.6)
 H = hyperparameters(2, 2, lengthscale=0.45, amplitude=1.7, noise=0.03)
 
 
-def measured(row: int, kernel: str, h: Hyperparameters):
+def measured(row: int, kernel: Kernel, h: Hyperparameters):
     """Covariance and values of one row without its padding."""
     keep = MASK[row]
     gram = padded_gram(kernel, DATA.X, MASK, h)[row]

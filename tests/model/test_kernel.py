@@ -49,7 +49,7 @@ def test_the_gradient_at_distance_zero_is_finite(kernel):
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_the_mean_cosine_of_the_frequencies_is_the_kernel(kernel):
-    w = frequencies(kernel, (400_000,), 2, torch.Generator().manual_seed(0), torch.zeros(1))
+    w = frequencies(kernel, 2**14, 2, torch.Generator().manual_seed(0))
     for x in torch.tensor([[0.3, -0.2], [1.0, 0.5], [2.0, -1.5]]):
         mean = torch.cos(w @ x).mean()
-        assert mean.item() == pytest.approx(correlation(kernel, x.square().sum()).item(), abs=4e-3)
+        assert mean.item() == pytest.approx(correlation(kernel, x.square().sum()).item(), abs=2e-3)

@@ -83,7 +83,8 @@ def test_an_update_finds_the_whole_width_of_the_slice():
         return torch.where(((s > -2) & (s < 4)).all(-1), 0.0, -torch.inf)
 
     moved = slice_along(flat, state, torch.ones_like(state), g).flatten()
-    assert (moved.min() > -2) and (moved.max() < 4)
+    assert moved.min() > -2
+    assert moved.max() < 4
     assert moved.mean().item() == pytest.approx(1.0, abs=0.12)
     assert moved.var().item() == pytest.approx(3.0, abs=0.25)
 

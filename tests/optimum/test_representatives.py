@@ -2,7 +2,7 @@
 
 import torch
 
-from pesky.optimum.representatives import first_draws, representatives
+from pesky.optimum.representatives import plain_draws, representatives
 
 
 def clusters() -> tuple[torch.Tensor, torch.Tensor]:
@@ -76,12 +76,27 @@ def test_the_same_generator_gives_the_same_medoids():
     assert torch.equal(run(x, 7, seed=1).draw, run(x, 7, seed=1).draw)
 
 
-def test_first_draws_are_the_first_usable_ones_equally_weighted():
-    x = torch.arange(6.0)[:, None]
+def test_plain_draws_are_usable_ones_equally_weighted():
+    x = torch.tensor([0.5, 0.9, 0.1, 0.3, 0.8, 0.2])[:, None]
     usable = torch.tensor([False, True, False, True, True, True])
-    found = first_draws(x, usable, 3)
-    assert found.draw.tolist() == [1, 3, 4]
-    torch.testing.assert_close(found.x, x[[1, 3, 4]])
+    found = plain_draws(x, usable, 3)
+    assert found.draw.unique().numel() == 3
+    assert usable[found.draw].all()
+    torch.testing.assert_close(found.x, x[found.draw])
     torch.testing.assert_close(found.weight, torch.full((3,), 1 / 3))
-    filled = first_draws(x, usable, 5)
-    assert filled.draw.tolist() == [1, 3, 4, 5, 0]
+    assert set(plain_draws(x, usable, 4).draw.tolist()) == {1, 3, 4, 5}
+
+
+def test_unusable_draws_fill_up_where_too_few_are_usable():
+    x = torch.tensor([0.5, 0.9, 0.1, 0.3, 0.8, 0.2])[:, None]
+    found = plain_draws(x, torch.tensor([False, True, False, True, False, False]), 4)
+    assert found.draw.unique().numel() == 4
+    assert {1, 3} <= set(found.draw.tolist())
+    assert plain_draws(x, torch.zeros(6, dtype=torch.bool), 9).draw.unique().numel() == 6
+
+
+def test_thinned_draws_keep_the_distribution():
+    x = torch.rand(4000, 2, generator=torch.Generator().manual_seed(4)).square()
+    found = plain_draws(x, torch.ones(4000, dtype=torch.bool), 400)
+    torch.testing.assert_close(found.x.mean(0), x.mean(0), rtol=0, atol=0.04)
+    torch.testing.assert_close(found.x.std(0), x.std(0), rtol=0, atol=0.03)

@@ -6,9 +6,11 @@ from made import make_belief
 
 from pesky.model import GaussianProcess
 from pesky.optimum import sample_optima
+from pesky.optimum.minimize import Candidates
+from pesky.optimum.sample import stratify
 
 
-def sample(belief, samples=20, draws=100, candidates=100, steps=6, seed=0):
+def sample(belief, samples=20, draws: int | None = 100, candidates=100, steps=6, seed=0):
     return sample_optima(belief, samples, draws, candidates, steps, torch.Generator().manual_seed(seed))
 
 
@@ -76,3 +78,16 @@ def test_hyperparameter_samples_have_samples_of_their_own():
         found = sample(both, samples=6, draws=draws)
         assert found.chosen.x.shape[0] == 2
         torch.testing.assert_close(found.chosen.weight.sum(-1), torch.ones(2))
+
+
+def test_a_stratified_part_keeps_the_share_of_every_candidate():
+    index = torch.tensor([3] * 20 + [7] * 10 + [1] * 10)[torch.randperm(40, generator=torch.Generator().manual_seed(0))]
+    best = Candidates(index, torch.zeros(2, 40))
+    keep = stratify(best, 8, torch.Generator().manual_seed(0))
+    assert keep.unique().numel() == 8
+    assert sorted(index[keep].tolist()) == [1, 1, 3, 3, 3, 3, 7, 7]
+    # draws without a feasible candidate are a stratum of their own
+    values = torch.zeros(2, 40)
+    values[1, :20] = -1.0
+    keep = stratify(Candidates(torch.full((40,), 5), values), 8, torch.Generator().manual_seed(0))
+    assert (keep < 20).sum() == 4

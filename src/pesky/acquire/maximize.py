@@ -11,7 +11,7 @@ from pesky import sqp
 
 STARTS = 4
 """Ascents per task."""
-STEPS = 12
+STEPS = 8
 APART = 0.05
 """Starts of one task are at least this far apart in the cube, so that they climb different hills."""
 
@@ -57,8 +57,7 @@ def _ascend(gains: Callable[[Tensor], Tensor], x: Tensor, shares: Tensor) -> tup
         return value.detach()[:, None], gradient[:, None, :]
 
     zero, one = torch.zeros_like(x[0]), torch.ones_like(x[0])
-    scale = descend(x)[0].abs().clamp(min=1e-12)
-    found = sqp.minimize(descend, x, zero, one, radius=0.03, scale=scale, steps=STEPS, tolerance=1e-5)
+    found = sqp.minimize(descend, x, zero, one, radius=0.03, steps=STEPS, tolerance=1e-5)
     return found.x, -found.values[:, 0]
 
 

@@ -40,7 +40,8 @@ class Anticipation:
         self.belief, self.pending = belief, pending
         if pending is None:
             return
-        assert paths is not None and generator is not None
+        assert paths is not None
+        assert generator is not None
         batch = belief.amplitude.shape[:-1]
         P = pending.X.expand(*batch, *pending.X.shape)
         self.P, measured = P, pending.rows.mT

@@ -1,6 +1,6 @@
 """PESC as a BoTorch acquisition function."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import torch
 from botorch.acquisition.acquisition import AcquisitionFunction
@@ -35,6 +35,7 @@ class PESC(AcquisitionFunction):
         objective: int = 0,
         maximize: bool = False,
         constraints: Mapping[int, tuple[float | None, float | None]] | None = None,
+        bounds: Float[Tensor, "2 d"] | None = None,
         setting: Setting = DEFAULT,
         seed: int = 0,
         X_pending: Float[Tensor, "p d"] | None = None,
@@ -44,24 +45,31 @@ class PESC(AcquisitionFunction):
         """Prepare everything that does not depend on x.
 
         Args:
-            model: A fitted BoTorch model (a `ModelListGP` for decoupled data) on the unit cube, or a `Belief`.
+            model: A fitted BoTorch model (a `ModelListGP` for decoupled data), or a `Belief` on the unit cube.
             objective: The outcome to minimize, or to maximize if `maximize`.
+            maximize: Whether the objective is to be as large as possible.
             constraints: For each constrained outcome its bounds (lower, upper), None where there is none. For a
-                `Belief`, whose rows say it all, leave this and `objective` out.
+                `Belief`, whose rows say it all, leave this, `objective` and `maximize` out.
+            bounds: Lower and upper bounds of the inputs; the unit cube if not given.
             setting: How finely to compute: `DEFAULT`, `PAPER`, or your own.
-            X_pending, X_pending_evaluation_mask: Points being measured, and which outcomes at each (all).
+            seed: The same seed gives the same x* samples.
+            X_pending: Points being measured.
+            X_pending_evaluation_mask: Which outcomes are being measured at each of them (all).
             X_evaluation_mask: The outcomes to be measured at the new point (all); `1 x m` as in BoTorch's decoupled
                 acquisition functions.
         """
         super().__init__(model=model)  # pyright: ignore[reportArgumentType]
         if isinstance(model, Model):
-            self.belief: Belief = BotorchBelief.of(model, objective, maximize, constraints or {})
-            self.outcome_of_row = self.belief.outcome_of_row
+            belief = BotorchBelief.of(model, objective, maximize, constraints or {}, bounds)
+            self.belief: Belief = belief
+            self.outcome_of_row = belief.outcome_of_row
             self.num_outputs = model.num_outputs
         else:
             self.belief = model
             self.num_outputs = model.amplitude.shape[-1]
             self.outcome_of_row = list(range(self.num_outputs))
+        points = self.belief.points
+        self.lower, self.upper = (torch.zeros_like(points[0]), torch.ones_like(points[0])) if bounds is None else bounds
         self.setting, self.seed = setting, seed
         self.X_evaluation_mask = self._checked(X_evaluation_mask, "X_evaluation_mask", 1)
         samples, draws = setting.per_hyperparameter_sample(self.belief.amplitude.shape[:-1].numel())
@@ -70,9 +78,7 @@ class PESC(AcquisitionFunction):
         )
         self.set_X_pending(X_pending, X_pending_evaluation_mask)
 
-    def set_X_pending(
-        self, X_pending: Tensor | None = None, X_pending_evaluation_mask: Tensor | None = None
-    ) -> None:
+    def set_X_pending(self, X_pending: Tensor | None = None, X_pending_evaluation_mask: Tensor | None = None) -> None:
         """Tell which points are being measured, and which outcomes at each; EP is run anew."""
         pending = None
         self.X_pending = None
@@ -81,18 +87,20 @@ class PESC(AcquisitionFunction):
             mask = self._checked(X_pending_evaluation_mask, "X_pending_evaluation_mask", X_pending.shape[0])
             if mask is None:
                 mask = torch.ones(X_pending.shape[0], self.num_outputs, dtype=torch.bool, device=X_pending.device)
-            pending = Pending(self.X_pending, mask[:, self.outcome_of_row])
+            pending = Pending(self._unit(self.X_pending), mask[:, self.outcome_of_row])
         self.information: InformationGain = information_gain(
             self.belief, self.optima.chosen, self.optima.paths, self.setting.local_reach, self._generator(), pending
         )
 
     def gains(self, X: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m"]:
         """The gain of measuring each outcome at each point, one column per outcome of the model."""
-        rows = self.information.gains(X.reshape(-1, X.shape[-1]))
+        rows = self.information.gains(self._unit(X.reshape(-1, X.shape[-1])))
         return (rows @ self._shares().to(rows)).view(*X.shape[:-1], self.num_outputs)
 
-    @t_batch_mode_transform(expected_q=1)
-    def forward(self, X: Float[Tensor, "b 1 d"]) -> Float[Tensor, " b"]:
+    @t_batch_mode_transform(expected_q=1)  # pyright: ignore[reportArgumentType]
+    def forward(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, X: Float[Tensor, "*b 1 d"]
+    ) -> Float[Tensor, "*b"]:
         """The gain of measuring the outcomes of `X_evaluation_mask` (all) at each point."""
         gains = self.gains(X[..., 0, :])
         if self.X_evaluation_mask is None:
@@ -105,6 +113,9 @@ class PESC(AcquisitionFunction):
         for row, outcome in enumerate(self.outcome_of_row):
             shares[row, outcome] = 1 / self.outcome_of_row.count(outcome)
         return shares
+
+    def _unit(self, X: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
+        return (X - self.lower) / (self.upper - self.lower)
 
     def _generator(self) -> torch.Generator:
         return torch.Generator().manual_seed(self.seed)

@@ -17,7 +17,7 @@ from pesky.model.belief import Belief
 from pesky.optimum.sample import Optima, sample_optima
 from pesky.space import Space
 
-CANDIDATES = 512
+CANDIDATES = 256
 """Points at which the gains are looked at before the ascent."""
 
 
@@ -42,21 +42,14 @@ def choose(
     setting: Setting,
     generator: torch.Generator,
     pending: Pending | None = None,
-    around: Float[Tensor, "n d"] | None = None,
 ) -> Decision:
-    """The task and point of most gain per cost.
-
-    `shares` says how much of each row's gain a task gets; `around` are points worth a closer look, such as the current
-    recommendation.
-    """
+    """The task and point of most gain per cost; `shares` says how much of each row's gain a task gets."""
     clock = time.process_time
     began = clock()
     measured = belief.points
-    points = [space.sobol(setting.candidates, _seed(generator)).to(measured), measured]
-    if around is not None:
-        points += [around, cloud(around, belief, 32, generator, space.snap)]
+    points = torch.cat([space.sobol(setting.candidates, _seed(generator)).to(measured), measured])
     samples, draws = setting.per_hyperparameter_sample(belief.amplitude.shape[:-1].numel())
-    optima = sample_optima(belief, samples, draws, torch.cat(points), setting.polish_steps, generator)
+    optima = sample_optima(belief, samples, draws, points, setting.polish_steps, generator)
     drawn = clock()
     snap = None if space.is_continuous else space.snap
     information = information_gain(
@@ -75,7 +68,11 @@ def choose(
 
 
 def cloud(
-    centers: Float[Tensor, "n d"], belief: Belief, count: int, generator: torch.Generator, snap: Callable[[Tensor], Tensor]
+    centers: Float[Tensor, "n d"],
+    belief: Belief,
+    count: int,
+    generator: torch.Generator,
+    snap: Callable[[Tensor], Tensor],
 ) -> Float[Tensor, "count d"]:
     """Points scattered around `centers`, at distances from a thousandth of to a whole lengthscale."""
     pick = torch.randint(centers.shape[0], (count,), generator=generator)

@@ -54,17 +54,10 @@ def standing(belief: Belief, X: Float[Tensor, "x d"], confidence: Float[Tensor, 
     return Standing(mean[:, 0].mean(0), (u[0] - z) * deviation.mean(0), log_p)
 
 
-def recommend(
-    belief: Belief,
-    space: Space,
-    confidence: Float[Tensor, " k"],
-    seed: int,
-    around: Float[Tensor, "n d"] | None = None,
-) -> Advice:
+def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], seed: int) -> Advice:
     """The best point anywhere in the space, not only among the measured ones."""
     measured = belief.points
-    candidates = [space.sobol(CANDIDATES, seed).to(measured), measured] + ([] if around is None else [around])
-    X = torch.cat(candidates)
+    X = torch.cat([space.sobol(CANDIDATES, seed).to(measured), measured])
     with torch.no_grad():
         now = standing(belief, X, confidence)
     qualifies = (now.margin >= 0).all(0)

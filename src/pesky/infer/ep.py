@@ -179,9 +179,7 @@ def run(p: Prior, tolerance: float = 5e-3, max_iterations: int = 200) -> tuple[S
         before = now.q
         now, halved, bad = step(batch, now)
         change_mean = ((now.q.mean - before.mean).abs() / mean_scale[running]).flatten(1).amax(1)
-        change_variance = (
-            ((now.q.variance - before.variance).abs() / variance_scale[running]).flatten(1).amax(1)
-        )
+        change_variance = ((now.q.variance - before.variance).abs() / variance_scale[running]).flatten(1).amax(1)
         settled = torch.maximum(change_mean, change_variance) < tolerance
         fresh = ~(converged[running] | stopped[running])
         iterations[running] += fresh.long()
@@ -196,9 +194,7 @@ def run(p: Prior, tolerance: float = 5e-3, max_iterations: int = 200) -> tuple[S
             keep = ~done
             running = running[keep]
             batch = Prior(*(part[keep] for part in batch))
-            now = State(
-                Sites(*(t[keep] for t in now.sites)), Gaussian(*(t[keep] for t in now.q)), now.damping[keep]
-            )
+            now = State(Sites(*(t[keep] for t in now.sites)), Gaussian(*(t[keep] for t in now.q)), now.damping[keep])
     return _scatter(state, now, running), Info(iterations, halvings, converged, stopped)
 
 

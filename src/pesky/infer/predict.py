@@ -79,9 +79,7 @@ def predict(
     floor = (VARIANCE_FLOOR * amplitude)[..., None, None]
     mean = mean + (knowledge.weight[..., None, :] @ cross)[..., 0, :]
     variance = (variance - ((knowledge.reduction @ cross) * cross).sum(-2)).clamp(min=floor)
-    to_minimum = (
-        cross[..., 0, :, -1, :] - (knowledge.with_minimum[..., None, :] @ cross[..., 0, :, :, :])[..., 0, :]
-    )
+    to_minimum = cross[..., 0, :, -1, :] - (knowledge.with_minimum[..., None, :] @ cross[..., 0, :, :, :])[..., 0, :]
 
     # d = f(x) - f(x*): at x = x* its variance and covariance vanish together, and the clamp lets the first win.
     spread = variance[..., 0, :, :] + knowledge.minimum_variance[..., None] - 2 * to_minimum

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from pesky.data import Observations
-from pesky.model import fit, slice
+from pesky.model import fit
+from pesky.model import slice as slice_sampling
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters, noise_variance
 from pesky.model.kernel import Kernel
@@ -18,7 +19,7 @@ FIRST_SWEEPS, LATER_SWEEPS = 50, 10
 
 @dataclass(frozen=True)
 class Known:
-    """Hyperparameters of one outcome that are known beforehand: lengthscales in the unit cube, the rest in its units."""
+    """Known hyperparameters of one outcome: lengthscales in the unit cube, the rest in its own units."""
 
     lengthscale: float | tuple[float, ...]
     amplitude: float
@@ -55,7 +56,7 @@ class GP:
             if previous is None:
                 best = fit.maximize(*data)
                 previous, sweeps = Hyperparameters(*(p.expand(self.samples, *p.shape) for p in best)), FIRST_SWEEPS
-            h = slice.sample(*data, previous, sweeps, generator)
+            h = slice_sampling.sample(*data, previous, sweeps, generator)
         else:
             h = scaled(self.hyperparameters, o, rows)
         return GaussianProcess(self.kernel, o.X, o.y, o.mask, h, snap)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from botorch.models import ModelListGP
@@ -36,10 +35,15 @@ class BotorchBelief:
     Points of the unit cube are stretched to `lower .. upper`, where the model lives.
     """
 
-    models: tuple[Model, ...]
+    models: tuple[Any, ...]
+    """One single-outcome model per row; `Any`, because what BoTorch's models have is not in their types."""
     rows: tuple[Row, ...]
     lower: Float[Tensor, " d"]
     upper: Float[Tensor, " d"]
+    points: Float[Tensor, "n d"]
+    amplitude: Float[Tensor, " j"]
+    lengthscale: Float[Tensor, "j d"]
+    noise: Float[Tensor, " j"]
 
     @classmethod
     def of(
@@ -50,7 +54,10 @@ class BotorchBelief:
         constraints: Mapping[int, Bounds],
         bounds: Float[Tensor, "2 d"] | None = None,
     ) -> BotorchBelief:
-        """The belief of a model whose outcomes are to be minimized (or maximized) and kept within bounds."""
+        """The belief of a model whose outcomes are to be minimized (or maximized) and kept within bounds.
+
+        `bounds` are those of the inputs, lower and upper; the unit cube if not given.
+        """
         if not isinstance(model, ModelListGP):
             if not isinstance(model, BatchedMultiOutputGPyTorchModel):
                 raise DataError(
@@ -58,20 +65,30 @@ class BotorchBelief:
                     "independent Gaussian process per outcome."
                 )
             model = ModelListGP(*(model.subset_output([i]) for i in range(model.num_outputs)))
-        models = tuple(model.models)
-        sign = -1.0 if maximize else 1.0
-        rows = [Row(objective, sign, 0.0)]
+        model.eval()
+        outcomes: list[Any] = list(model.models)
+        rows = [Row(objective, -1.0 if maximize else 1.0, 0.0)]
         for outcome, (low, high) in constraints.items():
             rows += [Row(outcome, 1.0, low)] if low is not None else []
             rows += [Row(outcome, -1.0, -high)] if high is not None else []
         for row in rows:
-            if not 0 <= row.outcome < len(models):
-                raise DataError(f"outcome {row.outcome} was named; the model has outcomes 0 to {len(models) - 1}.")
-        inputs = _inputs(models[0])
+            if not 0 <= row.outcome < len(outcomes):
+                raise DataError(f"outcome {row.outcome} was named; the model has outcomes 0 to {len(outcomes) - 1}.")
+        models = tuple(outcomes[row.outcome] for row in rows)
+        inputs = [_inputs(m) for m in models]
         if bounds is None:
-            bounds = torch.stack([torch.zeros_like(inputs[0]), torch.ones_like(inputs[0])])
-        model.eval()
-        return cls(models, tuple(rows), bounds[0], bounds[1])
+            bounds = torch.stack([torch.zeros_like(inputs[0][0]), torch.ones_like(inputs[0][0])])
+        lower, upper = bounds.to(inputs[0])
+        return cls(
+            models,
+            tuple(rows),
+            lower,
+            upper,
+            points=distinct((torch.cat(inputs) - lower) / (upper - lower)),
+            amplitude=torch.stack([_amplitude(m) for m in models]),
+            lengthscale=torch.stack([_lengthscale(m, lower, upper) for m in models]),
+            noise=torch.stack([_noise(m, (lower + upper) / 2) for m in models]),
+        )
 
     @property
     def outcome_of_row(self) -> list[int]:
@@ -80,44 +97,20 @@ class BotorchBelief:
     def _raw(self, X: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         return self.lower + (self.upper - self.lower) * X
 
-    @cached_property
-    def points(self) -> Float[Tensor, "n d"]:
-        inputs = torch.cat([_inputs(self.models[row.outcome]) for row in self.rows])
-        return distinct((inputs - self.lower) / (self.upper - self.lower))
-
-    @cached_property
-    def amplitude(self) -> Float[Tensor, " j"]:
-        return torch.stack([_amplitude(self.models[row.outcome]) for row in self.rows])
-
-    @cached_property
-    def lengthscale(self) -> Float[Tensor, "j d"]:
-        width = self.upper - self.lower
-        return torch.stack([_lengthscale(self.models[row.outcome], self.lower) / width for row in self.rows])
-
-    @cached_property
-    def noise(self) -> Float[Tensor, " j"]:
-        with torch.no_grad():
-            middle = self._raw(torch.full_like(self.lower, 0.5))[None]
-            noisy = [
-                self.models[row.outcome].posterior(middle, observation_noise=True).variance
-                - self.models[row.outcome].posterior(middle).variance
-                for row in self.rows
-            ]
-        return torch.stack([value.reshape(()) for value in noisy]).clamp(min=0.0)
-
     def mean(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "j x"]:
         raw = self._raw(X)
-        return torch.stack([r.sign * self.models[r.outcome].posterior(raw).mean[..., 0] - r.offset for r in self.rows])
+        means = [model.posterior(raw).mean[..., 0] for model in self.models]
+        return torch.stack([r.sign * mean - r.offset for r, mean in zip(self.rows, means, strict=True)])
 
     def variance(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "j x"]:
         raw = self._raw(X)
         floor = 1e-10 * self.amplitude[:, None]
-        variances = [self.models[r.outcome].posterior(raw[:, None]).variance[..., 0, 0] for r in self.rows]
+        variances = [model.posterior(raw[:, None]).variance[..., 0, 0] for model in self.models]
         return torch.maximum(torch.stack(variances), floor)
 
     def covariance(self, X: Float[Tensor, "x d"], Z: Float[Tensor, "z d"]) -> Float[Tensor, "j x z"]:
         n, both = X.shape[0], self._raw(torch.cat([X, Z]))
-        blocks = [self.models[r.outcome].posterior(both).distribution.covariance_matrix for r in self.rows]
+        blocks = [model.posterior(both).distribution.covariance_matrix for model in self.models]
         return torch.stack([block[:n, n:] for block in blocks])
 
     def view(self, P: Float[Tensor, "p d"]) -> View:
@@ -130,7 +123,7 @@ class BotorchBelief:
         seed = int(torch.randint(2**31, (1,), generator=generator))
         with torch.random.fork_rng(), torch.no_grad():
             torch.manual_seed(seed)
-            drawn = [draw_matheron_paths(self.models[r.outcome], torch.Size([count])) for r in self.rows]
+            drawn = [draw_matheron_paths(model, torch.Size([count])) for model in self.models]
         return BotorchPaths(self, tuple(drawn), count, torch.arange(count, device=self.lower.device))
 
 
@@ -164,7 +157,7 @@ class BotorchPaths:
         return BotorchPaths(self.belief, self.drawn, self.count, self.index[index])
 
 
-def _inputs(model: Model) -> Float[Tensor, "n d"]:
+def _inputs(model: Any) -> Float[Tensor, "n d"]:
     """The inputs the model was given, before any input transform."""
     original = getattr(model, "_original_train_inputs", None)
     inputs = model.train_inputs[0] if original is None or model.training else original
@@ -176,20 +169,27 @@ def _inputs(model: Model) -> Float[Tensor, "n d"]:
     return inputs.detach()
 
 
-def _amplitude(model: Model) -> Float[Tensor, ""]:
+def _amplitude(model: Any) -> Float[Tensor, ""]:
     """Prior variance of the outcome in its own units."""
     with torch.no_grad():
         diagonal = model.covar_module(model.train_inputs[0][:1], diag=True).reshape(-1)[0]
-        transform = getattr(model, "outcome_transform", None)
-        stdvs = getattr(transform, "stdvs", None)
+        stdvs = getattr(getattr(model, "outcome_transform", None), "stdvs", None)
         return diagonal if stdvs is None else diagonal * stdvs.reshape(-1)[0].square()
 
 
-def _lengthscale(model: Model, like: Float[Tensor, " d"]) -> Float[Tensor, " d"]:
-    """The kernel's lengthscales in the units of the inputs; a quarter of the range where it has none."""
+def _lengthscale(model: Any, lower: Float[Tensor, " d"], upper: Float[Tensor, " d"]) -> Float[Tensor, " d"]:
+    """The kernel's lengthscales in the unit cube; a quarter where it has none."""
     found = [m.lengthscale for m in model.covar_module.modules() if getattr(m, "has_lengthscale", False)]
     if not found:
-        return torch.full_like(like, 0.25)
-    lengthscale = found[0].detach().reshape(-1).expand_as(like)
+        return torch.full_like(lower, 0.25)
+    lengthscale = found[0].detach().reshape(-1).expand_as(lower)
     coefficient = getattr(getattr(model, "input_transform", None), "coefficient", None)
-    return lengthscale if coefficient is None else lengthscale * coefficient.reshape(-1)
+    raw = lengthscale if coefficient is None else lengthscale * coefficient.reshape(-1)
+    return raw / (upper - lower)
+
+
+def _noise(model: Any, x: Float[Tensor, " d"]) -> Float[Tensor, ""]:
+    """Variance of the noise of one measurement at x."""
+    with torch.no_grad():
+        noisy = model.posterior(x[None], observation_noise=True).variance
+        return (noisy - model.posterior(x[None]).variance).reshape(()).clamp(min=0.0)

@@ -42,7 +42,7 @@ def maximize(
     mask: Bool[Tensor, "j n"],
     noise: Float[Tensor, " j"],
     previous: Hyperparameters | None = None,
-    steps: int = 30,
+    steps: int = 20,
 ) -> Hyperparameters:
     """The best hyperparameters of every row from a few starts, the previous ones among them.
 
@@ -85,4 +85,4 @@ def maximize(
     chosen = found.x.view(-1, rows, d + 2)[best, torch.arange(rows, device=X.device)]
     h = unpack(chosen)
     mean = evidence(kernel, X, y, mask, h).mean
-    return Hyperparameters(*(part[0] for part in h[:3]), mean[0])
+    return Hyperparameters(h.lengthscale[0], h.amplitude[0], h.noise[0], mean[0])

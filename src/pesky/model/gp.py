@@ -52,8 +52,12 @@ class GaussianProcess:
     def prior_mean(self) -> Float[Tensor, "*b j"]:
         return self.hyperparameters.mean
 
-    @cached_property
+    @property
     def points(self) -> Float[Tensor, "n d"]:
+        return self._distinct
+
+    @cached_property
+    def _distinct(self) -> Float[Tensor, "n d"]:
         return distinct(self.X[self.mask])
 
     @cached_property

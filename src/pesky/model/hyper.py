@@ -37,12 +37,18 @@ def noise_variance(
 def padded_gram(
     kernel: Kernel, X: Float[Tensor, "j n d"], mask: Bool[Tensor, "j n"], h: Hyperparameters
 ) -> Float[Tensor, "*b j n n"]:
-    """Prior covariance of the noisy data; padded entries are the identity, which changes neither solve nor determinant."""
+    """Prior covariance of the noisy data; padded entries are the identity, which changes no solve or determinant."""
     scaled = (X - 0.5) / h.lengthscale[..., None, :]
-    gram = h.amplitude[..., None, None] * correlation(kernel, squared_distance(scaled, scaled))
+    return _padded(correlation(kernel, squared_distance(scaled, scaled)), mask, h)
+
+
+def _padded(
+    correlations: Float[Tensor, "*b j n n"], mask: Bool[Tensor, "j n"], h: Hyperparameters
+) -> Float[Tensor, "*b j n n"]:
     both = mask[..., :, None] & mask[..., None, :]
-    diagonal = torch.where(mask, h.noise[..., None], 1.0)
-    return torch.where(both, gram, 0.0) + torch.diag_embed(diagonal)
+    gram = torch.where(both, h.amplitude[..., None, None] * correlations, 0.0)
+    gram.diagonal(dim1=-2, dim2=-1).add_(torch.where(mask, h.noise[..., None], 1.0))
+    return gram
 
 
 class Evidence(NamedTuple):
@@ -62,7 +68,10 @@ def evidence(
     h: Hyperparameters,
 ) -> Evidence:
     """Log marginal likelihood at the best constant mean, with analytic derivatives by the logs of the others."""
-    root = cholesky(padded_gram(kernel, X, mask, h), h.amplitude, jitter=1e-14)
+    scaled = (X - 0.5) / h.lengthscale[..., None, :]
+    d2 = squared_distance(scaled, scaled)
+    correlations = correlation(kernel, d2)
+    root = cholesky(_padded(correlations, mask, h), h.amplitude, jitter=1e-14)
     inverse = torch.cholesky_inverse(root)
     ones = mask.to(y.dtype).expand(inverse.shape[:-1])
     weight = (inverse @ ones[..., None])[..., 0]
@@ -77,14 +86,10 @@ def evidence(
     # d log p / d theta = tr(A dK/dtheta) / 2 with A = solved solved^T - K^-1
     sensitivity = solved[..., :, None] * solved[..., None, :] - inverse
     sensitivity = sensitivity * (mask[..., :, None] & mask[..., None, :])
-    scaled = (X - 0.5) / h.lengthscale[..., None, :]
-    d2 = squared_distance(scaled, scaled)
-    amplitude = h.amplitude[..., None, None]
-    by_distance = sensitivity * amplitude * slope(kernel, d2)
-    by_lengthscale = (by_distance.sum(-1, keepdim=True) * scaled.square()).sum(-2) - (
-        scaled * (by_distance @ scaled)
-    ).sum(-2)
-    by_amplitude = 0.5 * (sensitivity * amplitude * correlation(kernel, d2)).sum((-2, -1))
+    by_distance = sensitivity * slope(kernel, d2)
+    by_lengthscale = by_distance.sum(-1, keepdim=True) * scaled.square() - scaled * (by_distance @ scaled)
+    by_lengthscale = h.amplitude[..., None] * by_lengthscale.sum(-2)
+    by_amplitude = 0.5 * h.amplitude * (sensitivity * correlations).sum((-2, -1))
     by_noise = 0.5 * h.noise * sensitivity.diagonal(dim1=-2, dim2=-1).sum(-1)
     return Evidence(log_likelihood, mean, by_lengthscale, by_amplitude, by_noise)
 

@@ -16,7 +16,7 @@ FEASIBLE = 1e-6
 class Candidates(NamedTuple):
     """The best candidate of each draw: its lowest feasible one, or else the one of least violation."""
 
-    index: Int[Tensor, "*b m"]
+    which: Int[Tensor, "*b m"]
     values: Float[Tensor, "*b j m"]
     """Rows of the draw there, in prior deviations."""
 

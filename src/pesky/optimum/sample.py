@@ -77,16 +77,16 @@ def _minimize(
         keep = stratify(best, polished, generator)
         paths = paths.select(keep)
         rows = keep[..., None, :].expand(*best.values.shape[:-1], polished)
-        best = Candidates(torch.gather(best.index, -1, keep), torch.gather(best.values, -1, rows))
+        best = Candidates(torch.gather(best.which, -1, keep), torch.gather(best.values, -1, rows))
     spacing = 0.5 * candidates.shape[0] ** (-1 / candidates.shape[-1])
-    return paths, polish(paths, candidates[best.index], best.values, deviation, spacing, steps)
+    return paths, polish(paths, candidates[best.which], best.values, deviation, spacing, steps)
 
 
 def stratify(best: Candidates, count: int, generator: torch.Generator) -> Int[Tensor, "*b count"]:
     """Every so-many-th draw in the order of their best candidates: each candidate keeps its share of the draws."""
-    total = best.index.shape[-1]
+    total = best.which.shape[-1]
     violated = (best.values[..., 1:, :] < 0).any(-2)
-    order = torch.argsort(best.index + violated * (best.index.max() + 1), dim=-1, stable=True)
+    order = torch.argsort(best.which + violated * (best.which.max() + 1), dim=-1, stable=True)
     offset = torch.rand(1, generator=generator, dtype=torch.float64)
     step = ((torch.arange(count) + offset) * (total / count)).long().clamp(max=total - 1).to(order.device)
     return order[..., step]

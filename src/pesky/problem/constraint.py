@@ -22,17 +22,11 @@ class Constraint:
     def __post_init__(self):
         object.__setattr__(self, "outcome", name("Constraint: outcome", self.outcome))
         if self.sense not in (">=", "<="):
-            raise ProblemError(
-                f"Constraint on {self.outcome!r}: the sense was {self.sense!r}: expected '>=' or '<='."
-            )
-        object.__setattr__(
-            self, "threshold", finite(f"Constraint on {self.outcome!r}: threshold", self.threshold)
-        )
+            raise ProblemError(f"Constraint on {self.outcome!r}: the sense was {self.sense!r}: expected '>=' or '<='.")
+        object.__setattr__(self, "threshold", finite(f"Constraint on {self.outcome!r}: threshold", self.threshold))
         confidence = finite(f"Constraint {self}: confidence", self.confidence)
         if not 0 < confidence < 1:
-            raise ProblemError(
-                f"Constraint {self}: confidence was {confidence}: expected a number between 0 and 1."
-            )
+            raise ProblemError(f"Constraint {self}: confidence was {confidence}: expected a number between 0 and 1.")
         object.__setattr__(self, "confidence", confidence)
 
     def __str__(self) -> str:

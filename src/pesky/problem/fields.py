@@ -78,7 +78,5 @@ def build(what: str, declare: Callable[..., V], given: object) -> V:
             raise ProblemError(f"{what}: {unknown_name('key', key, known)}")
     for key, argument in known.items():
         if argument.default is argument.empty and key not in fields:
-            raise ProblemError(
-                f"{what}: {key!r} is missing: expected the keys {', '.join(map(repr, known))}."
-            )
+            raise ProblemError(f"{what}: {key!r} is missing: expected the keys {', '.join(map(repr, known))}.")
     return declare(**fields)

@@ -40,9 +40,7 @@ class Integer:
                 raise ProblemError(f"Integer: {bound} was {given!r}: expected a whole number.")
             # a point of the unit cube, a float64, tells this many whole numbers apart even on a log scale
             if abs(int(given)) > 10**12:
-                raise ProblemError(
-                    f"Integer: {bound} was {given!r}: expected at most 10**12: change the unit."
-                )
+                raise ProblemError(f"Integer: {bound} was {given!r}: expected at most 10**12: change the unit.")
             object.__setattr__(self, bound, int(given))
         _check_bounds(self)
 
@@ -54,9 +52,7 @@ class Choice:
     options: tuple[Option, ...]
 
     def __init__(self, options: Iterable[Option]):
-        object.__setattr__(
-            self, "options", tuple(_option(each) for each in listed("Choice: options", options))
-        )
+        object.__setattr__(self, "options", tuple(_option(each) for each in listed("Choice: options", options)))
         if len(self.options) < 2:
             raise ProblemError(f"{self}: expected at least two options: leave out what has only one value.")
         if len(set(self.options)) < len(self.options):
@@ -78,9 +74,7 @@ def to_plain(parameter: Parameter) -> dict[str, object]:
 def from_plain(what: str, given: object) -> Parameter:
     """The parameter that `to_plain` wrote."""
     if not isinstance(given, Mapping):
-        raise ProblemError(
-            f"{what} was {given!r}: expected Real(low, high), Integer(low, high) or Choice([...])."
-        )
+        raise ProblemError(f"{what} was {given!r}: expected Real(low, high), Integer(low, high) or Choice([...]).")
     fields = named(what, given)
     kind = fields.pop("type", None)
     if not isinstance(kind, str) or kind not in _TYPES:
@@ -92,9 +86,7 @@ def _check_bounds(parameter: Real | Integer) -> None:
     if not isinstance(parameter.log, bool):
         raise ProblemError(f"{parameter}: expected log to be True or False.")
     if parameter.low >= parameter.high:
-        raise ProblemError(
-            f"{parameter}: expected low < high: swap them, or leave out what has only one value."
-        )
+        raise ProblemError(f"{parameter}: expected low < high: swap them, or leave out what has only one value.")
     if parameter.log and parameter.low <= 0:
         raise ProblemError(f"{parameter}: a log scale needs low > 0: raise low, or leave log out.")
     # an infinite width would decode every point of the unit cube to infinity

@@ -81,9 +81,7 @@ class Problem:
             "parameters": {key: to_plain(parameter) for key, parameter in self.parameters.items()},
             "maximize" if self.minimize is None else "minimize": self.objective,
             "constraints": [dataclasses.asdict(constraint) for constraint in self.constraints],
-            "tasks": {
-                key: {"outcomes": list(task.outcomes), "cost": task.cost} for key, task in self.tasks.items()
-            },
+            "tasks": {key: {"outcomes": list(task.outcomes), "cost": task.cost} for key, task in self.tasks.items()},
             "noise": dict(self.noise),
         }
 
@@ -102,9 +100,7 @@ class Problem:
         try:
             given = json.loads(text)
         except json.JSONDecodeError as error:
-            raise ProblemError(
-                f"the problem is not JSON ({error}): expected what `to_json` wrote."
-            ) from error
+            raise ProblemError(f"the problem is not JSON ({error}): expected what `to_json` wrote.") from error
         return cls.from_dict(given)
 
 
@@ -176,7 +172,5 @@ def _deviation(outcome: str, given: object) -> float | None:
         return None
     deviation = finite(f"the noise of {outcome!r}", given)
     if deviation < 0:
-        raise ProblemError(
-            f"the noise of {outcome!r} was {given!r}: expected a standard deviation, 0 or above."
-        )
+        raise ProblemError(f"the noise of {outcome!r} was {given!r}: expected a standard deviation, 0 or above.")
     return deviation

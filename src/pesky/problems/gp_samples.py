@@ -121,6 +121,4 @@ def gp_sample(
 
 def negated_objective(functions: DrawnFunctions) -> DrawnFunctions:
     """The negated objective alone, whose minimum is where the objective is highest."""
-    return DrawnFunctions(
-        functions.centers, -functions.weights[:, :1], functions.lengthscale, functions.amplitude
-    )
+    return DrawnFunctions(functions.centers, -functions.weights[:, :1], functions.lengthscale, functions.amplitude)

@@ -79,9 +79,7 @@ def polish(functions: SmoothRows, start: Float[Tensor, " d"]) -> Float[Tensor, "
         start.numpy(),
         jac=slope(0),
         bounds=[(0.0, 1.0)] * len(start),
-        constraints=[
-            {"type": "ineq", "fun": value(row, MARGIN), "jac": slope(row)} for row in range(1, len(before))
-        ],
+        constraints=[{"type": "ineq", "fun": value(row, MARGIN), "jac": slope(row)} for row in range(1, len(before))],
         method="SLSQP",
         options={"ftol": 1e-13, "maxiter": 200},
     )

@@ -86,9 +86,7 @@ def lattice(parameter: Parameter) -> Float[Tensor, "size w"]:
         return torch.eye(len(parameter.options), dtype=torch.float64)
     if isinstance(parameter, Real):
         return torch.zeros(1, 1, dtype=torch.float64)
-    return _to_unit(
-        parameter, torch.arange(parameter.low, parameter.high + 1, dtype=torch.float64).unsqueeze(-1)
-    )
+    return _to_unit(parameter, torch.arange(parameter.low, parameter.high + 1, dtype=torch.float64).unsqueeze(-1))
 
 
 def moves(parameter: Parameter, u: Float[Tensor, " w"]) -> list[Option]:

@@ -12,7 +12,7 @@ from torch import Tensor
 from pesky.acquire.pending import Pending
 from pesky.acquire.settings import SETTINGS, Setting
 from pesky.data import Observations, check_outcomes, collect
-from pesky.decide import Advice, Decision, choose, recommend
+from pesky.decide import Decision, choose, recommend
 from pesky.errors import DataError, ProblemError, unknown_name
 from pesky.model.belief import Belief
 from pesky.model.beliefs import GP
@@ -21,11 +21,12 @@ from pesky.problem import Option, Problem
 from pesky.space import Space
 from pesky.study.evaluation import Evaluation
 from pesky.study.recommendation import Recommendation
+from pesky.threads import threads_for
 
 FitBotorch = Callable[[list[tuple[Tensor, Tensor]]], Model]
 """Your own model: from (inputs (n, d) in the unit cube, values (n, 1)) of each row to a fitted `ModelListGP`.
 
-Row 0 is the objective, to be minimized, and the others are feasible at zero and above, all scaled to about unit size."""
+Row 0 is the objective, to be minimized; the others are feasible at zero and above; all are of about unit size."""
 
 
 class Study:
@@ -68,7 +69,6 @@ class Study:
         self._abandoned: set[int] = set()
         self._belief: tuple[Belief, Observations] | None = None
         self._previous = None
-        self._advice: Advice | None = None
         self._design = self.space.latin(initial, torch.Generator().manual_seed(seed))
 
     # -- ask ---------------------------------------------------------------------------------------------------------
@@ -80,17 +80,16 @@ class Study:
                 if self._wants(task) and not self._asked(task, u):
                     return self._record(task, self.space.decode(u), None)
         names = list(self.problem.tasks)
-        decision = choose(
-            self.belief(),
-            self.space,
-            self._shares(),
-            torch.tensor([self.problem.tasks[name].cost for name in names], dtype=torch.float64),
-            self.setting,
-            torch.Generator().manual_seed(self._seed_of_next()),
-            self._pending(),
-            None if self._advice is None else self._advice.u[None],
-        )
-        self.decision = decision
+        with threads_for(len(self._told)):
+            self.decision = decision = choose(
+                self.belief(),
+                self.space,
+                self._shares(),
+                torch.tensor([self.problem.tasks[name].cost for name in names], dtype=torch.float64),
+                self.setting,
+                torch.Generator().manual_seed(self._seed_of_next()),
+                self._pending(),
+            )
         return self._record(names[decision.task], self.space.decode(decision.u), decision.gain)
 
     def _wants(self, task: str) -> bool:
@@ -206,19 +205,23 @@ class Study:
 
     def belief(self) -> Belief:
         """What is believed of the objective and each constraint, given all that was told."""
+        return self._believe()[0]
+
+    def _believe(self) -> tuple[Belief, Observations]:
         if self._belief is None:
             o = self.observations()
             if isinstance(self.model, GP):
                 snap = None if self.space.is_continuous else self.space.snap
                 generator = torch.Generator().manual_seed(self.seed + len(self._told))
-                belief = self.model.believe(o, self.problem.rows, snap, self._previous, generator)
+                with threads_for(len(self._told)):
+                    belief = self.model.believe(o, self.problem.rows, snap, self._previous, generator)
                 self._previous = belief.hyperparameters
             else:
                 rows = [(x[m], y[m][:, None]) for x, y, m in zip(o.X, o.y, o.mask, strict=True)]
                 fitted = self.model(rows)
-                belief = BotorchBelief.of(fitted, 0, False, {k: (0.0, None) for k in range(1, len(rows))})
+                belief = BotorchBelief.of(fitted, 0, False, dict.fromkeys(range(1, len(rows)), (0.0, None)))
             self._belief = belief, o
-        return self._belief[0]
+        return self._belief
 
     def recommend(self) -> Recommendation:
         """The lowest expected objective where every constraint holds with its confidence, anywhere in the space.
@@ -229,13 +232,12 @@ class Study:
             raise DataError(
                 f"nothing was told of the objective {self.problem.objective!r} yet: ask and tell at least once."
             )
-        belief = self.belief()
-        assert self._belief is not None
+        belief, observations = self._believe()
         confidence = torch.tensor(self.problem.confidences, dtype=torch.float64)
-        before = None if self._advice is None else self._advice.u[None]
-        self._advice = advice = recommend(belief, self.space, confidence, self.seed, before)
+        with threads_for(len(self._told)):
+            advice = recommend(belief, self.space, confidence, self.seed)
         texts = [str(constraint) for constraint in self.problem.constraints]
-        expected = self._belief[1].to_user(0, torch.tensor(advice.mean, dtype=torch.float64))
+        expected = observations.to_user(0, torch.tensor(advice.mean, dtype=torch.float64))
         return Recommendation(
             params=self.space.decode(advice.u),
             objective=self.problem.objective,

@@ -1,0 +1,67 @@
+"""The best point for every task: known maxima, shares, discrete moves."""
+
+import torch
+
+from pesky.acquire.maximize import maximize, spread_out
+
+CANDIDATES = torch.rand(200, 2, generator=torch.Generator().manual_seed(0))
+PEAKS = torch.tensor([[0.2, 0.3], [0.8, 0.9]])
+
+
+def bumps(x: torch.Tensor) -> torch.Tensor:
+    """Row j has one peak, of height 1, at PEAKS[j]."""
+    return torch.exp(-20 * (x[:, None] - PEAKS).square().sum(-1))
+
+
+def test_each_task_has_the_maximum_of_its_own_rows():
+    best = maximize(bumps, torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.2, 1.0]]), CANDIDATES)
+    torch.testing.assert_close(best.x[:2], PEAKS, rtol=0, atol=1e-3)
+    torch.testing.assert_close(best.value[:2], torch.ones(2), rtol=0, atol=1e-5)
+    torch.testing.assert_close(best.x[2], PEAKS[1], rtol=0, atol=1e-2)
+
+
+def test_shares_scale_the_value():
+    best = maximize(bumps, torch.tensor([[3.0, 0.0]]), CANDIDATES)
+    torch.testing.assert_close(best.value, torch.tensor([3.0]), rtol=0, atol=1e-4)
+
+
+def test_maxima_on_the_faces_are_found():
+    best = maximize(lambda x: x[:, :1] - 2 * x[:, 1:], torch.ones(1, 1), CANDIDATES)
+    torch.testing.assert_close(best.x, torch.tensor([[1.0, 0.0]]), rtol=0, atol=1e-6)
+
+
+def test_the_best_is_no_worse_than_the_best_candidate():
+    wavy = lambda x: torch.sin(40 * x).sum(-1, keepdim=True)  # noqa: E731
+    best = maximize(wavy, torch.ones(1, 1), CANDIDATES)
+    assert best.value.item() >= wavy(CANDIDATES).max().item()
+
+
+def test_discrete_moves_reach_what_the_ascent_cannot():
+    """The second column is one of eleven levels, and flat in between; candidates know only the lowest."""
+
+    def gains(x: torch.Tensor) -> torch.Tensor:
+        level = (10 * x[:, 1].detach()).round() / 10
+        return (-((x[:, 0] - 0.37) ** 2) + level)[:, None]
+
+    def neighbors(u: torch.Tensor) -> torch.Tensor:
+        up = u + torch.tensor([0.0, 0.5])
+        down = u - torch.tensor([0.0, 0.5])
+        return torch.stack([up, down]).clamp(0, 1)
+
+    low = CANDIDATES * torch.tensor([1.0, 0.0])
+    best = maximize(gains, torch.ones(1, 1), low, neighbors)
+    torch.testing.assert_close(best.x, torch.tensor([[0.37, 1.0]]), rtol=0, atol=1e-3)
+    assert best.value.item() > 0.999
+
+
+def test_starts_keep_apart_and_the_best_comes_first():
+    values = -(CANDIDATES - 0.5).square().sum(-1)
+    chosen = spread_out(CANDIDATES, values, 5)
+    torch.testing.assert_close(chosen[0], CANDIDATES[values.argmax()])
+    assert torch.cdist(chosen, chosen, p=float("inf")).fill_diagonal_(1).min() >= 0.05
+
+
+def test_where_all_candidates_are_close_the_number_of_starts_is_kept():
+    chosen = spread_out(torch.full((7, 2), 0.5), torch.zeros(7), 4)
+    assert chosen.shape == (4, 2)
+    assert torch.isfinite(spread_out(CANDIDATES, torch.full((200,), torch.nan), 3)).all()

@@ -1,0 +1,144 @@
+"""The recommendation against a fine grid, its confidence, and what it says when nothing qualifies."""
+
+import math
+
+import pytest
+import torch
+from made import hyperparameters, make_belief
+from scipy.stats import norm
+
+from pesky import Integer, Problem, Real
+from pesky.decide import recommend
+from pesky.decide.recommend import standing
+from pesky.model import GaussianProcess, Hyperparameters
+from pesky.space import Space
+
+SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
+GRID = torch.cartesian_prod(*[torch.linspace(0, 1, 151)] * 2)
+
+
+def confidence(belief: GaussianProcess, level: float = 0.95) -> torch.Tensor:
+    return torch.full((belief.amplitude.shape[-1] - 1,), level)
+
+
+def several(belief: GaussianProcess) -> GaussianProcess:
+    rows = belief.amplitude.shape[-1]
+    others = [hyperparameters(rows, 2, lengthscale=length, noise=0.02) for length in (0.25, 0.4, 0.6)]
+    stacked = Hyperparameters(*(torch.stack(p) for p in zip(*others, strict=True)))
+    return GaussianProcess(belief.kernel, belief.X, belief.y, belief.mask, stacked)
+
+
+def moments(belief: GaussianProcess, X: torch.Tensor):
+    """Expected objective, and the probability of each constraint, averaged over samples (METHOD 11)."""
+    batch = belief.amplitude.shape[:-1]
+    here = X.expand(*batch, *X.shape)
+    mean, deviation = belief.mean(here), belief.variance(here).sqrt()
+    p = torch.as_tensor(norm.cdf((mean / deviation).numpy()))[..., 1:, :]
+    return (mean[..., 0, :].mean(0), p.mean(0)) if batch else (mean[0], p)
+
+
+@pytest.mark.parametrize("samples", [1, 3])
+@pytest.mark.parametrize("level", [0.6, 0.975])
+def test_the_recommendation_is_the_lowest_mean_that_qualifies(samples, level):
+    belief = make_belief(rows=3, n=12, seed=14, offsets=(0.8, 0.8))
+    belief = several(belief) if samples > 1 else belief
+    mean, p = moments(belief, GRID)
+    qualifies = (p >= level).all(0)
+    assert qualifies.any()
+    assert not qualifies.all()
+    found = recommend(belief, SPACE, confidence(belief, level), 0)
+    assert found.is_confident
+    assert found.mean <= mean[qualifies].min() + 2e-3
+    at_mean, at_p = moments(belief, found.u[None])
+    assert found.mean == pytest.approx(at_mean.item(), abs=1e-9)
+    torch.testing.assert_close(found.probabilities, at_p[:, 0], rtol=1e-9, atol=1e-9)
+    assert (at_p >= level - 1e-6).all()
+
+
+def test_a_small_qualifying_corner_that_no_candidate_lies_in_is_found():
+    belief = make_belief(rows=3, n=12, seed=1, offsets=(0.8, 0.8))
+    mean, p = moments(belief, GRID)
+    lowest = torch.where((p >= 0.6).all(0), mean, torch.inf).min()
+    assert recommend(belief, SPACE, confidence(belief, 0.6), 0).mean <= lowest + 2e-3
+
+
+def test_an_active_constraint_is_approached_to_its_confidence():
+    belief = make_belief(rows=2, n=12, seed=14, offsets=(0.0,))
+    found = recommend(belief, SPACE, confidence(belief), 0)
+    assert found.is_confident
+    free = moments(belief, GRID)[0].min()
+    assert found.mean > free + 0.01  # the constraint does bind
+    assert found.probabilities.item() == pytest.approx(0.95, abs=1e-3)
+
+
+def test_without_constraints_it_is_the_lowest_mean():
+    belief = make_belief(rows=1, n=10, seed=3)
+    found = recommend(belief, SPACE, torch.zeros(0), 0)
+    assert found.is_confident
+    assert found.probabilities.shape == (0,)
+    assert found.mean <= moments(belief, GRID)[0].min() + 1e-6
+
+
+@pytest.mark.parametrize("samples", [1, 3])
+def test_where_nothing_qualifies_it_says_so_and_is_the_likeliest_point(samples):
+    belief = make_belief(rows=3, n=12, seed=4, offsets=(-3.0, -1.0))
+    if samples > 1:
+        more = several(belief)
+        h = more.hyperparameters
+        belief = GaussianProcess(more.kernel, more.X, more.y, more.mask, h._replace(mean=h.mean - 2.0))
+    found = recommend(belief, SPACE, confidence(belief), 0)
+    assert not found.is_confident
+    log_p = moments(belief, GRID)[1].clamp(min=1e-300).log().sum(0)
+    assert found.probabilities.log().sum() >= log_p.max() - 1e-2
+
+
+def test_it_is_not_confined_to_measured_points():
+    belief = make_belief(rows=2, n=8, seed=5, offsets=(1.0,))
+    found = recommend(belief, SPACE, confidence(belief), 0)
+    assert (belief.points - found.u).norm(dim=-1).min() > 1e-3
+
+
+def test_each_constraint_has_a_confidence_of_its_own():
+    belief = make_belief(rows=3, n=12, seed=1, offsets=(0.5, 0.5))
+    level = torch.tensor([0.99, 0.6])
+    found = recommend(belief, SPACE, level, 0)
+    assert found.is_confident
+    assert (found.probabilities >= level - 1e-6).all()
+
+
+def test_the_margin_is_positive_exactly_where_the_confidence_is_reached():
+    belief = several(make_belief(rows=3, n=8, seed=6))
+    for each, level in ((belief, 0.8), (make_belief(rows=3, n=8, seed=6), 0.3)):
+        now = standing(each, GRID[::37], confidence(each, level))
+        mean, p = moments(each, GRID[::37])
+        torch.testing.assert_close(now.mean, mean)
+        torch.testing.assert_close(now.log_probability.exp(), p)
+        assert torch.equal(now.margin >= 0, p >= level)
+
+
+def test_the_margin_of_one_sample_is_in_units_of_the_constraint():
+    belief = make_belief(rows=2, n=6, seed=7)
+    X = GRID[::1000]
+    now = standing(belief, X, torch.tensor([0.975]))
+    expected = belief.mean(X)[1] - 1.959963985 * belief.variance(X)[1].sqrt()
+    torch.testing.assert_close(now.margin[0], expected, rtol=1e-6, atol=1e-8)
+
+
+def test_in_a_discrete_space_it_is_one_of_its_points():
+    problem = Problem({"n": Integer(0, 6), "y": Real(0, 1)}, minimize="f", constraints=["c >= 0"])
+    space = Space.of(problem)
+    base = make_belief(rows=2, n=10, seed=8, offsets=(0.5,))
+    belief = GaussianProcess(base.kernel, space.snap(base.X), base.y, base.mask, base.hyperparameters, space.snap)
+    found = recommend(belief, space, confidence(belief), 0)
+    torch.testing.assert_close(space.snap(found.u), found.u)
+    lattice = torch.cat([torch.stack([space.encode({"n": n, "y": y / 100}) for y in range(101)]) for n in range(7)])
+    mean, p = moments(belief, lattice)
+    assert found.mean <= mean[(p >= 0.95).all(0)].min() + 5e-3
+
+
+def test_points_around_are_considered():
+    belief = make_belief(rows=2, n=8, seed=9, offsets=(1.0,))
+    here = recommend(belief, SPACE, confidence(belief), 0)
+    again = recommend(belief, SPACE, confidence(belief), 1, here.u[None])
+    assert again.mean <= here.mean + 1e-9
+    assert math.isfinite(again.mean)
