@@ -35,9 +35,7 @@ def test_each_row_has_its_own_points_padded_to_the_longest():
     seen = gather(problem(), {"f": 1, "a": 0}, {"a": 4}, {"b": 0.3}, {}, {"f": 3.0, "a": 2.0, "b": 0.1})
     assert seen.X.shape == (4, 3, 2)
     assert seen.mask.tolist() == [[True, True, False], [True] * 3, [True, True, False], [True] * 3]
-    torch.testing.assert_close(
-        seen.X[..., 0], torch.tensor([[0, 0.4, 0], [0, 0.1, 0.4], [0.2, 0.4, 0], [0, 0.1, 0.4]])
-    )
+    torch.testing.assert_close(seen.X[..., 0], torch.tensor([[0, 0.4, 0], [0, 0.1, 0.4], [0.2, 0.4, 0], [0, 0.1, 0.4]]))
     assert (seen.y[~seen.mask] == 0).all()
     sd = math.sqrt(8 / 3)
     torch.testing.assert_close(

@@ -165,9 +165,7 @@ def test_a_latin_hypercube_has_one_point_in_each_layer(count):
 
 def test_neighbors_are_one_discrete_move_away():
     near = [MIXED.decode(u) for u in MIXED.neighbors(MIXED.encode(PARAMS))]
-    moved = [
-        {name: value for name, value in each.items() if value != pytest.approx(PARAMS[name])} for each in near
-    ]
+    moved = [{name: value for name, value in each.items() if value != pytest.approx(PARAMS[name])} for each in near]
     assert {each["units"] for each in moved if "units" in each} == {76, 78, 28, 126}
     assert {each["shape"] for each in moved if "shape" in each} == {"round", 3}
     assert {each["batch"] for each in moved if "batch" in each} == {31, 33, 17, 60}

@@ -95,7 +95,10 @@ def _standardize(
     if threshold is not None:
         scale = scale or float((signed - offset).abs().max())
     scale = scale or 1.0
-    return (signed - offset) / scale, offset, scale
+    scaled = (signed - offset) / scale
+    # A division may round to zero what is just infeasible.
+    scaled = torch.where((signed < offset) & (scaled >= 0), -torch.finfo(scaled.dtype).tiny, scaled)
+    return scaled, offset, scale
 
 
 def _finite(name: str, given: object) -> float:

@@ -179,10 +179,12 @@ def quadratic_program(
     p = 0.5 * (low + high)
     linear = (normals @ p[..., None])[..., 0] + offsets
     reach = (normals.abs() @ (high - low)[..., None])[..., 0].clamp(min=1e-12)
-    t = _shortfall(linear) + reach
+    short = _shortfall(linear)
+    t = short + reach
     # Slacks of p >= low, p <= high, the constraints, t >= 0, and the multiplier of each; w = elasticity - lam.
     slack = torch.cat([(p - low).clamp(min=1e-300), (high - p).clamp(min=1e-300), linear + t, t], -1)
-    start = (gradient.abs() * (high - low)).sum(-1, keepdim=True).clamp(min=1e-12)
+    start = (gradient.abs() * (high - low)).sum(-1, keepdim=True)
+    start = (start + elasticity * torch.minimum(short, reach).sum(-1, keepdim=True)).clamp(min=1e-12)
     lam = (start / slack[:, 2 * d : 2 * d + k]).clamp(max=0.5 * elasticity)
     dual = torch.cat([start / slack[:, : 2 * d], lam, elasticity - lam], -1)
     for _ in range(iterations):

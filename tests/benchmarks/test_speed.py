@@ -24,8 +24,6 @@ def test_every_peer_answers():
 
 def test_table_has_a_line_per_rule():
     result = {"case": "(10,1,2,10)", "seconds": 0.5, "memory_mb": 321.4}
-    table = tabulate(
-        [{**result, "rule": "pesc", "split": {"EP": 0.1}}, {**result, "rule": "optuna", "split": {}}]
-    )
+    table = tabulate([{**result, "rule": "pesc", "split": {"EP": 0.1}}, {**result, "rule": "optuna", "split": {}}])
     assert table.row_count == 2
     assert peak_memory() > 10

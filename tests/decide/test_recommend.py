@@ -1,7 +1,5 @@
 """The recommendation against a fine grid, its confidence, and what it says when nothing qualifies."""
 
-import math
-
 import pytest
 import torch
 from made import hyperparameters, make_belief
@@ -134,11 +132,3 @@ def test_in_a_discrete_space_it_is_one_of_its_points():
     lattice = torch.cat([torch.stack([space.encode({"n": n, "y": y / 100}) for y in range(101)]) for n in range(7)])
     mean, p = moments(belief, lattice)
     assert found.mean <= mean[(p >= 0.95).all(0)].min() + 5e-3
-
-
-def test_points_around_are_considered():
-    belief = make_belief(rows=2, n=8, seed=9, offsets=(1.0,))
-    here = recommend(belief, SPACE, confidence(belief), 0)
-    again = recommend(belief, SPACE, confidence(belief), 1, here.u[None])
-    assert again.mean <= here.mean + 1e-9
-    assert math.isfinite(again.mean)

@@ -1,18 +1,12 @@
 """Normal tails against forty digits, and Cholesky factors of singular matrices."""
 
-import math
-
 import mpmath
 import pytest
 import torch
 
-from pesky.infer.gaussian import cholesky, log_cdf, log_complement, log_density, truncation
+from pesky.infer.gaussian import cholesky, log_cdf, log_density, truncation
 
 mpmath.mp.dps = 60
-
-
-def exact_complement(log_p: float) -> float:
-    return float(mpmath.log(-mpmath.expm1(mpmath.mpf(log_p))))
 
 
 def exact_truncation(a: float) -> tuple[float, float]:
@@ -21,25 +15,6 @@ def exact_truncation(a: float) -> tuple[float, float]:
         a = mpmath.mpf(a)
         hazard = mpmath.npdf(a) / (mpmath.erfc(-a / mpmath.sqrt(2)) / 2)
         return float(hazard), float(1 - hazard * (hazard + a))
-
-
-@pytest.mark.parametrize("log_p", [-700.0, -40.0, -1.0, -0.7, -0.69, -0.1, -1e-8, -1e-20, -1e-299])
-def test_log_complement_and_its_gradient_are_exact(log_p):
-    at = torch.tensor(log_p, requires_grad=True)
-    value = log_complement(at)
-    (gradient,) = torch.autograd.grad(value, at)
-    assert value.item() == pytest.approx(exact_complement(log_p), rel=1e-13, abs=1e-300)
-    # d log(1 - e^l) / dl = -1 / (e^-l - 1)
-    assert gradient.item() == pytest.approx(float(-1 / mpmath.expm1(-mpmath.mpf(log_p))), rel=1e-12)
-
-
-@pytest.mark.parametrize("log_p", [-1e-300, -1e-310, -0.0, 0.0])
-def test_log_complement_of_certainty_is_finite_with_a_finite_gradient(log_p):
-    at = torch.tensor(log_p, requires_grad=True)
-    value = log_complement(at)
-    (gradient,) = torch.autograd.grad(value, at)
-    assert value.item() == pytest.approx(math.log(1e-300), rel=1e-12)
-    assert math.isfinite(gradient.item())
 
 
 @pytest.mark.parametrize("a", [-1e4, -3e3, -500.0, -100.0, -31.0, -30.001, -30.0, -29.9, -12.0, -3.0, -0.5])

@@ -74,6 +74,32 @@ def test_a_univariate_update_keeps_a_known_distribution():
     assert torch.corrcoef(torch.stack([first.flatten(), state.flatten()]))[0, 1].abs() < 0.4
 
 
+def test_an_update_keeps_a_density_much_narrower_than_its_first_interval():
+    g = torch.Generator().manual_seed(7)
+    state = torch.empty(40_000, 1, 1).exponential_(10.0, generator=g)
+    for _ in range(3):
+        state = slice_along(lambda s: torch.where(s > 0, -10 * s, -torch.inf)[..., 0], state, torch.ones_like(state), g)
+    assert state.mean().item() == pytest.approx(0.1, abs=0.002)
+    assert state.std().item() == pytest.approx(0.1, abs=0.003)
+    # one update from a single point is symmetric where the density is
+    once = slice_along(lambda s: -50 * s.square()[..., 0], torch.zeros(40_000, 1, 1), torch.ones(40_000, 1, 1), g)
+    assert once.mean().item() == pytest.approx(0.0, abs=0.002)
+
+
+def test_the_first_interval_has_unit_width_and_lies_anywhere_around_the_point():
+    looked = []
+
+    def needle(s: torch.Tensor) -> torch.Tensor:
+        looked.append(s[..., 0])
+        return torch.where(s.abs()[..., 0] < 1e-6, 0.0, -torch.inf)
+
+    slice_along(needle, torch.zeros(2000, 1, 1), torch.ones(2000, 1, 1), torch.Generator().manual_seed(8))
+    left, right = looked[1], looked[2]
+    torch.testing.assert_close(right - left, torch.ones(2000, 1))
+    assert right.min() > 0
+    assert right.mean().item() == pytest.approx(0.5, abs=0.03)
+
+
 def test_an_update_finds_the_whole_width_of_the_slice():
     """From one point, a single update spreads uniformly over a flat density much wider than the first interval."""
     g = torch.Generator().manual_seed(3)

@@ -21,8 +21,8 @@ def minimizers(paths, X: torch.Tensor, deviation: torch.Tensor, steps: int) -> M
     """The best of the candidates X, polished; as it is, without steps."""
     best = best_candidates(paths, X, deviation)
     if steps == 0:
-        return Minimizers(X[best.index], (best.values[..., 1:, :] >= 0).all(-2))
-    return polish(paths, X[best.index], best.values, deviation, 0.5 * len(X) ** -0.5, steps)
+        return Minimizers(X[best.which], (best.values[..., 1:, :] >= 0).all(-2))
+    return polish(paths, X[best.which], best.values, deviation, 0.5 * len(X) ** -0.5, steps)
 
 
 def on_grid(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -114,4 +114,15 @@ def test_values_of_the_best_candidates_are_in_prior_deviations():
     belief = make_belief(rows=2, seed=6, amplitude=9.0)
     paths, scale = draws(belief), belief.amplitude.sqrt()
     best = best_candidates(paths, candidates(), scale)
-    torch.testing.assert_close(best.values * scale[:, None], paths.at(candidates()[best.index])[0])
+    torch.testing.assert_close(best.values * scale[:, None], paths.at(candidates()[best.which])[0])
+
+
+def test_a_polished_point_that_is_not_better_is_left():
+    belief = make_belief(rows=2, seed=6, offsets=(3.0,))
+    paths, scale = draws(belief), belief.amplitude.sqrt()
+    best = best_candidates(paths, candidates(), scale)
+    start = candidates()[best.which]
+    as_good_as_it_gets = torch.cat([best.values[:1] - 100, best.values[1:]])
+    kept = polish(paths, start, as_good_as_it_gets, scale, 0.05, 5)
+    assert torch.equal(kept.x, start)
+    assert not torch.equal(polish(paths, start, best.values, scale, 0.05, 5).x, start)

@@ -39,8 +39,8 @@ class PESC(AcquisitionFunction):
         setting: Setting = DEFAULT,
         seed: int = 0,
         X_pending: Float[Tensor, "p d"] | None = None,
-        X_pending_evaluation_mask: Bool[Tensor, "p m"] | None = None,
-        X_evaluation_mask: Bool[Tensor, "1 m"] | None = None,
+        X_pending_evaluation_mask: Bool[Tensor, "..."] | None = None,
+        X_evaluation_mask: Bool[Tensor, "..."] | None = None,
     ) -> None:
         """Prepare everything that does not depend on x.
 

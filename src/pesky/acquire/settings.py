@@ -27,7 +27,7 @@ class Setting:
 PAPER = Setting(samples=50, draws=None, local_reach=None)
 """The method of the ICML 2015 paper to the letter, its formulas corrected."""
 
-DEFAULT = Setting(samples=50, draws=512, local_reach=0.2)
+DEFAULT = Setting(samples=50, draws=512, local_reach=0.175)
 """More accurate (METHOD 18): less Monte Carlo noise from many draws, and EP knows of the neighborhood of x*."""
 
 SETTINGS = {"default": DEFAULT, "paper": PAPER}

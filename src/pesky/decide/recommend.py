@@ -13,9 +13,11 @@ from pesky.infer.gaussian import log_cdf
 from pesky.model.belief import Belief
 from pesky.space import Space
 
-STARTS = 8
+STARTS = 6
 STEPS = 25
 CANDIDATES = 1024
+INSIDE = 1e-7
+"""The margin aimed at, in prior deviations, so that a rounding error does not end outside."""
 
 
 class Advice(NamedTuple):
@@ -60,40 +62,55 @@ def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], see
     X = torch.cat([space.sobol(CANDIDATES, seed).to(measured), measured])
     with torch.no_grad():
         now = standing(belief, X, confidence)
-    qualifies = (now.margin >= 0).all(0)
-    if bool(qualifies.any()):
-        starts = spread_out(X, torch.where(qualifies, -now.mean, -torch.inf), STARTS)
-        x = _lowest(belief, starts, confidence)
+    deviation = _deviation(belief)
+    short = ((-now.margin).clamp(min=0.0) / deviation[1:, None]).sum(0)
+    # A region that qualifies may lie between the candidates: points that nearly qualify are starts as well.
+    starts = [spread_out(X, -now.mean / deviation[0] - 3 * short, STARTS)]
+    if bool((short == 0).any()):
+        starts.append(spread_out(X, torch.where(short == 0, -now.mean, -torch.inf), STARTS))
     else:
-        starts = spread_out(X, now.log_probability.sum(0), STARTS)
-        x = _safest(belief, starts, confidence)
-    x = space.snap(x)
-    if not space.is_continuous:
-        x = torch.cat([x, *(space.neighbors(point) for point in x[:2])])
+        starts.append(_safest(belief, spread_out(X, now.log_probability.sum(0), STARTS), confidence))
+    start = torch.cat(starts)
+    best = _best(belief, space.snap(torch.cat([start, _lowest(belief, start, confidence)])), confidence)
+    while not space.is_continuous:
+        nearby = _best(belief, torch.cat([best.u[None], space.neighbors(best.u)]), confidence)
+        if bool((nearby.u == best.u).all()):
+            break
+        best = nearby
+    return best
+
+
+def _best(belief: Belief, X: Float[Tensor, "x d"], confidence: Float[Tensor, " k"]) -> Advice:
+    """The lowest of the points that qualify, or the most probably feasible of all."""
     with torch.no_grad():
-        final = standing(belief, x, confidence)
-    good = (final.margin >= 0).all(0)
-    rank = torch.where(good, -final.mean, -torch.inf) if bool(good.any()) else final.log_probability.sum(0)
+        now = standing(belief, X, confidence)
+    good = (now.margin >= 0).all(0)
+    rank = torch.where(good, -now.mean, -torch.inf) if bool(good.any()) else now.log_probability.sum(0)
     best = int(rank.argmax())
-    return Advice(x[best], float(final.mean[best]), final.log_probability[:, best].exp(), bool(good.any()))
+    return Advice(X[best], float(now.mean[best]), now.log_probability[:, best].exp(), bool(good.any()))
+
+
+def _deviation(belief: Belief) -> Float[Tensor, " j"]:
+    """Prior deviation of each row."""
+    return belief.amplitude.sqrt().reshape(-1, belief.amplitude.shape[-1]).mean(0)
 
 
 def _lowest(belief: Belief, starts: Float[Tensor, "s d"], confidence: Float[Tensor, " k"]) -> Float[Tensor, "n d"]:
-    """The starts, and the lowest points found from them on the safe side of every margin."""
-    deviation = belief.amplitude.sqrt()
-    scale = deviation.reshape(-1, deviation.shape[-1]).mean(0).expand(starts.shape[0], -1)
+    """The lowest points found from the starts on the safe side of every margin."""
+    deviation = _deviation(belief)
 
     def evaluate(x: Tensor) -> tuple[Tensor, Tensor]:
         x = x.detach().requires_grad_()
         s = standing(belief, x, confidence)
-        values = torch.cat([s.mean[None], s.margin])
+        values = torch.cat([s.mean[None], s.margin - INSIDE * deviation[1:, None]])
         gradients = [torch.autograd.grad(row.sum(), x, retain_graph=True)[0] for row in values]
         return values.detach().mT, torch.stack(gradients, 1)
 
     zero, one = torch.zeros_like(starts[0]), torch.ones_like(starts[0])
+    scale = deviation.expand(starts.shape[0], -1)
     found = sqp.minimize(evaluate, starts, zero, one, radius=0.02, scale=scale, steps=STEPS, tolerance=1e-9).x
-    # The last step may end a rounding error outside: points slightly short of it are offered as well.
-    back = torch.tensor([0.0, 1e-6, 1e-4, 1e-2, 1e-1, 1.0], dtype=starts.dtype, device=starts.device)[:, None, None]
+    # The last step may still end a little outside: points short of it, towards the start, are offered as well.
+    back = torch.tensor([0.0, 1e-6, 1e-4, 1e-2, 1e-1], dtype=starts.dtype, device=starts.device)[:, None, None]
     return torch.lerp(found, starts, back).flatten(0, 1)
 
 

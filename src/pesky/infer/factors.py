@@ -6,7 +6,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.infer.gaussian import log_cdf, log_complement, log_density, truncation
+from pesky.infer.gaussian import log_cdf, log_density, truncation
+
+NEVER = -1e30
+"""Log probability of what does not happen; finite, so that gradients are."""
 
 
 class Moments(NamedTuple):
@@ -37,7 +40,7 @@ def no_better(a: Float[Tensor, "*b j n"]) -> Moments:
 
     log_c, log_below = log_both[..., 1:rows, :], log_both[..., rows + 1 :, :]
     log_feasible = log_c.sum(-2)
-    log_infeasible = log_complement(log_feasible)
+    log_infeasible = log_any(log_below, log_c)
     log_z = torch.logaddexp(log_feasible + worse, log_infeasible)
 
     # d: cut off below zero if the point is feasible, untouched if it is not.
@@ -47,9 +50,12 @@ def no_better(a: Float[Tensor, "*b j n"]) -> Moments:
     remaining_d = uncut + cut * within[..., 0, :] + cut * uncut * hazard_d.square()
 
     # c_k: above zero its weight falls to 1 - Q_k, with Q_k the probability that all else makes u a better point.
-    log_q = log_feasible[..., None, :] - log_c + better[..., None, :]
     log_z_c = log_z[..., None, :]
-    above, below = torch.exp(log_complement(log_q) + log_c - log_z_c), torch.exp(log_below - log_z_c)
+    log_q = log_feasible[..., None, :] - log_c + better[..., None, :]
+    log_not_q = worse[..., None, :]
+    if rows > 2:
+        log_not_q = torch.logaddexp(log_not_q, better[..., None, :] + log_any_other(log_below, log_c))
+    above, below = torch.exp(log_not_q + log_c - log_z_c), torch.exp(log_below - log_z_c)
     shift_c = -torch.exp(log_q + log_density(a[..., 1:, :]) - log_z_c)
     between = above * below * (hazard[..., 1:rows, :] + hazard[..., rows + 1 :, :]).square()
     remaining_c = above * within[..., 1:rows, :] + below * within[..., rows + 1 :, :] + between
@@ -58,3 +64,20 @@ def no_better(a: Float[Tensor, "*b j n"]) -> Moments:
         torch.cat([shift_d[..., None, :], shift_c], -2),
         torch.cat([remaining_d[..., None, :], remaining_c], -2),
     )
+
+
+def log_any(log_p: Float[Tensor, "*b k n"], log_not_p: Float[Tensor, "*b k n"]) -> Float[Tensor, "*b n"]:
+    """Log probability that at least one of k independent events happens, accurate also where all are rare.
+
+    The first event that happens is number 1, or 2, ..: a sum of terms, where 1 - prod(1 - p) would cancel.
+    """
+    none_before = log_not_p.cumsum(-2) - log_not_p
+    return (log_p + none_before).logsumexp(-2)
+
+
+def log_any_other(log_p: Float[Tensor, "*b k n"], log_not_p: Float[Tensor, "*b k n"]) -> Float[Tensor, "*b k n"]:
+    """The same for each event left out in turn."""
+    k = log_p.shape[-2]
+    itself = torch.eye(k, dtype=torch.bool, device=log_p.device)[:, :, None]
+    others = torch.where(itself, NEVER, log_p[..., None, :, :])
+    return log_any(others, torch.where(itself, 0.0, log_not_p[..., None, :, :]))

@@ -21,16 +21,6 @@ def log_cdf(a: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
     return torch.special.log_ndtr(a)
 
 
-def log_complement(log_p: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
-    """log(1 - p) from log p <= 0, with finite gradients also where p rounds to 1 (METHOD 12.1)."""
-    log_p = log_p.clamp(max=-1e-300)
-    near_one = log_p > -math.log(2.0)
-    # Each branch gets harmless input where the other is taken: torch.where alone lets NaN gradients through.
-    from_expm1 = torch.log(-torch.expm1(torch.where(near_one, log_p, -1.0)))
-    from_log1p = torch.log1p(-torch.exp(torch.where(near_one, -1.0, log_p)))
-    return torch.where(near_one, from_expm1, from_log1p)
-
-
 def truncation(
     a: Float[Tensor, "*b"], log_cdf_a: Float[Tensor, "*b"]
 ) -> tuple[Float[Tensor, "*b"], Float[Tensor, "*b"]]:

@@ -66,7 +66,7 @@ class Prediction(NamedTuple):
 
 def predict(
     knowledge: Knowledge,
-    mean: Float[Tensor, "*b j m x"],
+    mean: Float[Tensor, "*b j #m x"],
     variance: Float[Tensor, "*b j 1 x"],
     cross: Float[Tensor, "*b j m n x"],
     amplitude: Float[Tensor, "*b j"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -44,6 +44,8 @@ class BotorchBelief:
     amplitude: Float[Tensor, " j"]
     lengthscale: Float[Tensor, "j d"]
     noise: Float[Tensor, " j"]
+    snap: Callable[[Tensor], Tensor] | None = None
+    """Rounds points of the cube to what can be measured."""
 
     @classmethod
     def of(
@@ -53,6 +55,7 @@ class BotorchBelief:
         maximize: bool,
         constraints: Mapping[int, Bounds],
         bounds: Float[Tensor, "2 d"] | None = None,
+        snap: Callable[[Tensor], Tensor] | None = None,
     ) -> BotorchBelief:
         """The belief of a model whose outcomes are to be minimized (or maximized) and kept within bounds.
 
@@ -88,6 +91,7 @@ class BotorchBelief:
             amplitude=torch.stack([_amplitude(m) for m in models]),
             lengthscale=torch.stack([_lengthscale(m, lower, upper) for m in models]),
             noise=torch.stack([_noise(m, (lower + upper) / 2) for m in models]),
+            snap=snap,
         )
 
     @property
@@ -95,7 +99,7 @@ class BotorchBelief:
         return [row.outcome for row in self.rows]
 
     def _raw(self, X: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        return self.lower + (self.upper - self.lower) * X
+        return self.lower + (self.upper - self.lower) * (self.snap(X) if self.snap else X)
 
     def mean(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "j x"]:
         raw = self._raw(X)

@@ -76,9 +76,11 @@ def sample(
     """The chains after `sweeps` updates of every hyperparameter; `start` has the chains as its leading dimension."""
     infer_noise = torch.isnan(noise)
     d = X.shape[-1]
-    low = torch.where(mask, y, torch.inf).amin(-1)
-    high = torch.where(mask, y, -torch.inf).amax(-1)
-    low, high = (torch.where(torch.isfinite(low), low, 0.0) - 1, torch.where(torch.isfinite(high), high, 0.0) + 1)
+    # The mean is flat over the range of the data and one deviation beyond; around zero where there are none.
+    seen = torch.cat([y, y.new_zeros(len(y), 1)], -1)
+    there = torch.cat([mask, ~mask.any(-1, keepdim=True)], -1)
+    low = torch.where(there, seen, torch.inf).amin(-1) - 1
+    high = torch.where(there, seen, -torch.inf).amax(-1) + 1
 
     def unpack(state: Tensor) -> Hyperparameters:
         amplitude = state[..., d].exp()

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Literal
 
 import torch
 from botorch.models.model import Model
@@ -47,7 +46,7 @@ class Study:
         *,
         seed: int = 0,
         model: GP | FitBotorch | None = None,
-        setting: Literal["default", "paper"] | Setting = "default",
+        setting: str | Setting = "default",
         samples: int | None = None,
         initial: int = 3,
     ) -> None:
@@ -210,8 +209,8 @@ class Study:
     def _believe(self) -> tuple[Belief, Observations]:
         if self._belief is None:
             o = self.observations()
+            snap = None if self.space.is_continuous else self.space.snap
             if isinstance(self.model, GP):
-                snap = None if self.space.is_continuous else self.space.snap
                 generator = torch.Generator().manual_seed(self.seed + len(self._told))
                 with threads_for(len(self._told)):
                     belief = self.model.believe(o, self.problem.rows, snap, self._previous, generator)
@@ -219,7 +218,8 @@ class Study:
             else:
                 rows = [(x[m], y[m][:, None]) for x, y, m in zip(o.X, o.y, o.mask, strict=True)]
                 fitted = self.model(rows)
-                belief = BotorchBelief.of(fitted, 0, False, dict.fromkeys(range(1, len(rows)), (0.0, None)))
+                feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
+                belief = BotorchBelief.of(fitted, 0, False, feasible, snap=snap)
             self._belief = belief, o
         return self._belief
 

@@ -1,0 +1,32 @@
+"""The gains against brute force, on the data sets and with the command of the README, with fewer seeds."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.accuracy import main
+
+ORACLE = Path(__file__).parents[2] / "benchmarks" / "oracles" / "one_dimension.json"
+
+
+def summary(tmp_path: Path, setting: str) -> dict[str, float]:
+    file = tmp_path / "accuracy.json"
+    main([str(ORACLE), "--setting", setting, "--samples", "50", "--seeds", "2", "--json", str(file)])
+    return json.loads(file.read_text())["summary"][setting]
+
+
+@pytest.mark.slow
+def test_the_default_gains_agree_with_brute_force(tmp_path):
+    found = summary(tmp_path, "default")
+    assert found["correlation"] >= 0.98
+    assert found["error"] <= 0.25
+    assert found["efficiency"] >= 0.97
+    assert found["decoupled"] >= 0.95
+
+
+@pytest.mark.slow
+def test_the_papers_gains_agree_with_brute_force_as_well_as_theirs_can(tmp_path):
+    found = summary(tmp_path, "paper")
+    assert found["correlation"] >= 0.92
+    assert found["efficiency"] >= 0.9
