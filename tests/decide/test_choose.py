@@ -18,7 +18,8 @@ EACH = torch.eye(2)
 
 def decide(belief, shares=EACH, costs=(1.0, 1.0), space=SPACE, seed=0, **given):
     generator = torch.Generator().manual_seed(seed)
-    return choose(belief, space, shares, torch.tensor(costs), QUICK, generator, **given)
+    confidence = torch.full((belief.amplitude.shape[-1] - 1,), 0.95)
+    return choose(belief, space, shares, torch.tensor(costs), QUICK, confidence, generator, **given)
 
 
 def test_the_task_of_most_gain_per_cost_is_chosen():

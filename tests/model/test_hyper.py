@@ -8,7 +8,7 @@ from made import hyperparameters, make_belief
 from torch.distributions import MultivariateNormal
 
 from pesky.model import Hyperparameters
-from pesky.model.hyper import NOISE_FLOOR, evidence, log_likelihood, noise_variance, padded_gram
+from pesky.model.hyper import NOISE_FLOOR, evidence, log_likelihood, noise_variance, padded_gram, typical_amplitude
 from pesky.model.kernel import Kernel
 
 MASK = torch.tensor([[True] * 7, [True, True, False, True, True, False, False]])
@@ -98,3 +98,9 @@ def test_the_padded_gram_is_the_identity_where_there_are_no_data():
     pad = ~MASK[1]
     torch.testing.assert_close(gram[1][pad], torch.eye(7)[pad])
     torch.testing.assert_close(gram[0].diagonal(), (H.amplitude[0] + H.noise[0]).expand(7))
+
+
+def test_the_typical_amplitude_is_measured_from_zero_and_is_one_without_data():
+    y = torch.tensor([[1.0, -1.0, 7.0], [5.0, 5.0, 5.0], [0.0, 0.0, 0.0]])
+    mask = torch.tensor([[True, True, False], [True, True, True], [False, False, False]])
+    torch.testing.assert_close(typical_amplitude(y, mask), torch.tensor([1.0, 25.0, 1.0]))

@@ -24,7 +24,7 @@ def moments_by_importance(given: float, count: int = 400_000) -> tuple[torch.Ten
     """Mean and deviation of (log l, log a, mean[, log s2]): draws from the prior, weighted by the likelihood."""
     g = torch.Generator().manual_seed(0)
     lengthscale = 2 * torch.rand(count, generator=g)
-    log_a = torch.randn(count, generator=g)
+    log_a = Y.square().mean().log() + torch.randn(count, generator=g)
     mean = Y.min() - 1 + (Y.max() - Y.min() + 2) * torch.rand(count, generator=g)
     if math.isnan(given):
         grid = torch.linspace(math.log(1e-9), 14, 40_001)
@@ -127,11 +127,13 @@ def test_an_update_moves_along_its_direction_only():
 
 def test_the_prior_excludes_what_it_should():
     h = start(1)
-    inside = log_prior(h, torch.tensor([True]))
+    inside = log_prior(h, torch.tensor([True]), torch.ones(1))
     assert torch.isfinite(inside).all()
-    assert log_prior(h._replace(lengthscale=torch.full((1, 1, 1), 2.01)), torch.tensor([True])) == -math.inf
-    assert log_prior(h._replace(noise=torch.full((1, 1), 1e-12)), torch.tensor([True])) == -math.inf
-    assert torch.isfinite(log_prior(h._replace(noise=torch.full((1, 1), 1e-12)), torch.tensor([False])))
+    assert (
+        log_prior(h._replace(lengthscale=torch.full((1, 1, 1), 2.01)), torch.tensor([True]), torch.ones(1)) == -math.inf
+    )
+    assert log_prior(h._replace(noise=torch.full((1, 1), 1e-12)), torch.tensor([True]), torch.ones(1)) == -math.inf
+    assert torch.isfinite(log_prior(h._replace(noise=torch.full((1, 1), 1e-12)), torch.tensor([False]), torch.ones(1)))
 
 
 def test_a_warm_start_needs_no_burn_in():

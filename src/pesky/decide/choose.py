@@ -12,6 +12,7 @@ from pesky.acquire.information import information_gain
 from pesky.acquire.maximize import maximize
 from pesky.acquire.pending import Pending
 from pesky.acquire.settings import Setting
+from pesky.decide.doubt import NEGLIGIBLE, doubt
 from pesky.infer import ep
 from pesky.model.belief import Belief
 from pesky.optimum.sample import Optima, sample_optima
@@ -40,10 +41,15 @@ def choose(
     shares: Float[Tensor, "t j"],
     costs: Float[Tensor, " t"],
     setting: Setting,
+    confidence: Float[Tensor, " k"],
     generator: torch.Generator,
     pending: Pending | None = None,
 ) -> Decision:
-    """The task and point of most gain per cost; `shares` says how much of each row's gain a task gets."""
+    """The task and point of most gain per cost.
+
+    `shares` says how much of each row's gain a task gets, `confidence` what is asked of each constraint at the
+    recommendation, which is checked once nothing else seems worth measuring.
+    """
     clock = time.process_time
     began = clock()
     measured = belief.points
@@ -61,10 +67,14 @@ def choose(
     candidates = torch.cat([spread, flat, cloud(flat, belief, 64, generator, space.snap)])
     neighbors: Callable[[Tensor], Tensor] | None = None if space.is_continuous else space.neighbors
     best = maximize(information.gains, shares / costs[:, None], candidates, neighbors)
-    task = int(best.value.argmax())
     gains = best.value * costs
+    task = int(best.value.argmax())
+    u, gain = space.snap(best.x[task]), float(gains[task])
+    if float(gains.max()) < NEGLIGIBLE:
+        task, u = doubt(belief, space, shares, costs, confidence, _seed(generator), pending)
+        gain = float(information.gains(u[None])[0] @ shares[task])
     seconds = {"x*": drawn - began, "ep": conditioned - drawn, "maximize": clock() - conditioned}
-    return Decision(task, space.snap(best.x[task]), float(gains[task]), gains, optima, information.info, seconds)
+    return Decision(task, u, gain, gains, optima, information.info, seconds)
 
 
 def cloud(

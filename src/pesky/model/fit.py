@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky import sqp
-from pesky.model.hyper import Evidence, Hyperparameters, evidence, noise_variance
+from pesky.model.hyper import Evidence, Hyperparameters, evidence, noise_variance, typical_amplitude
 from pesky.model.kernel import Kernel
 
 LOG_LENGTHSCALE = (math.log(5e-3), math.log(20.0))
@@ -16,21 +16,22 @@ LOG_NOISE = (math.log(1e-8), math.log(10.0))
 
 
 def log_penalty(
-    h: Hyperparameters, infer_noise: Bool[Tensor, " j"]
+    h: Hyperparameters, infer_noise: Bool[Tensor, " j"], typical: Float[Tensor, " j"]
 ) -> tuple[Float[Tensor, "*b j"], Float[Tensor, "*b j p"]]:
     """Log prior of (lengthscales, amplitude, noise) and its gradient by their logs.
 
-    Lengthscales: BoTorch's log-normal, whose centre grows with sqrt(d) (Hvarfner et al. 2024). Amplitude and noise:
-    normal in their logs around 1 and exp(-6) with deviations 1.5 and 2: weak, for outputs of unit variance.
+    Lengthscales: BoTorch's log-normal, whose centre grows with sqrt(d) (Hvarfner et al. 2024). Amplitude: log-normal
+    around the `typical` one with deviation 1. Noise: log-normal around exp(-6) with deviation 2, for outputs of unit
+    variance.
     """
     d = h.lengthscale.shape[-1]
     log_l, log_a, log_s = h.lengthscale.log(), h.amplitude.log(), h.noise.log()
     center, spread = math.sqrt(2) + 0.5 * math.log(d), math.sqrt(3)
-    z_l, z_a, z_s = (log_l - center) / spread, log_a / 1.5, (log_s + 6) / 2
+    z_l, z_a, z_s = (log_l - center) / spread, log_a - typical.log(), (log_s + 6) / 2
     counted = infer_noise.to(log_s.dtype)
     value = -(0.5 * z_l.square() + log_l).sum(-1) - 0.5 * z_a.square() - 0.5 * counted * z_s.square()
     gradient = torch.cat(
-        [-z_l / spread - 1, -(z_a / 1.5)[..., None], -(counted * z_s / 2)[..., None].expand(*z_a.shape, 1)], -1
+        [-z_l / spread - 1, -z_a[..., None], -(counted * z_s / 2)[..., None].expand(*z_a.shape, 1)], -1
     )
     return value, gradient
 
@@ -50,6 +51,7 @@ def maximize(
     """
     rows, _, d = X.shape
     infer_noise = torch.isnan(noise)
+    typical = typical_amplitude(y, mask)
 
     def start(lengthscale: float, log_noise: float) -> Tensor:
         values = [math.log(lengthscale * math.sqrt(d))] * d + [0.0, log_noise]
@@ -73,7 +75,7 @@ def maximize(
     def objective(p: Tensor) -> tuple[Tensor, Tensor]:
         h = unpack(p)
         e: Evidence = evidence(kernel, X, y, mask, h)
-        penalty, by_penalty = log_penalty(h, infer_noise)
+        penalty, by_penalty = log_penalty(h, infer_noise, typical)
         by_noise = torch.where(infer_noise, e.by_log_noise, 0.0)
         by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
         value = -(e.log_likelihood + penalty)

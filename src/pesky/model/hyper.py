@@ -34,6 +34,16 @@ def noise_variance(
     return torch.maximum(wanted, NOISE_FLOOR * amplitude)
 
 
+def typical_amplitude(y: Float[Tensor, "j n"], mask: Bool[Tensor, "j n"]) -> Float[Tensor, " j"]:
+    """Where the prior of each amplitude is centered: the mean square of the row's values, 1 where there are none.
+
+    For the objective, which is centered, that is its variance. For a constraint it is measured from the threshold: a
+    few values that lie close together far from it must not make the model sure that it is never crossed.
+    """
+    square = torch.where(mask, y, 0.0).square().sum(-1) / mask.sum(-1).clamp(min=1)
+    return torch.where(square > 0, square, 1.0)
+
+
 def padded_gram(
     kernel: Kernel, X: Float[Tensor, "j n d"], mask: Bool[Tensor, "j n"], h: Hyperparameters
 ) -> Float[Tensor, "*b j n n"]:

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.model.hyper import Hyperparameters, log_likelihood, noise_variance
+from pesky.model.hyper import Hyperparameters, log_likelihood, noise_variance, typical_amplitude
 from pesky.model.kernel import Kernel
 
 MAX_LENGTHSCALE = 2.0
@@ -16,9 +16,14 @@ STEPS_OUT = 8
 MAX_SHRINKS = 40
 
 
-def log_prior(h: Hyperparameters, infer_noise: Bool[Tensor, " j"]) -> Float[Tensor, "*b j"]:
-    """Log prior of the logs: lengthscales uniform on (0, 2], amplitude log-normal(0, 1), noise of horseshoe type."""
-    log_l, log_a, s2 = h.lengthscale.log(), h.amplitude.log(), h.noise
+def log_prior(
+    h: Hyperparameters, infer_noise: Bool[Tensor, " j"], typical: Float[Tensor, " j"]
+) -> Float[Tensor, "*b j"]:
+    """Log prior of the logs: lengthscales uniform on (0, 2], noise of horseshoe type, amplitude log-normal.
+
+    The amplitude's prior has deviation 1 around the `typical` one.
+    """
+    log_l, log_a, s2 = h.lengthscale.log(), h.amplitude.log() - typical.log(), h.noise
     within = (h.lengthscale <= MAX_LENGTHSCALE).all(-1) & (log_l > math.log(1e-3)).all(-1)
     horseshoe = torch.log(torch.log1p((NOISE_SCALE / s2).square())) + s2.log()
     noise = torch.where(infer_noise, horseshoe, 0.0)
@@ -74,7 +79,7 @@ def sample(
     generator: torch.Generator,
 ) -> Hyperparameters:
     """The chains after `sweeps` updates of every hyperparameter; `start` has the chains as its leading dimension."""
-    infer_noise = torch.isnan(noise)
+    infer_noise, typical = torch.isnan(noise), typical_amplitude(y, mask)
     d = X.shape[-1]
     # The mean is flat over the range of the data and one deviation beyond; around zero where there are none.
     seen = torch.cat([y, y.new_zeros(len(y), 1)], -1)
@@ -90,7 +95,7 @@ def sample(
     def log_density(state: Tensor) -> Tensor:
         h = unpack(state)
         within = (h.mean >= low) & (h.mean <= high)
-        value = log_prior(h, infer_noise) + log_likelihood(kernel, X, y, mask, h)
+        value = log_prior(h, infer_noise, typical) + log_likelihood(kernel, X, y, mask, h)
         return torch.where(within, value, -torch.inf)
 
     state = torch.cat(

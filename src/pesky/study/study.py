@@ -86,6 +86,7 @@ class Study:
                 self._shares(),
                 torch.tensor([self.problem.tasks[name].cost for name in names], dtype=torch.float64),
                 self.setting,
+                self._confidence(),
                 torch.Generator().manual_seed(self._seed_of_next()),
                 self._pending(),
             )
@@ -124,6 +125,9 @@ class Study:
             ],
             dtype=torch.float64,
         )
+
+    def _confidence(self) -> Float[Tensor, " k"]:
+        return torch.tensor(self.problem.confidences, dtype=torch.float64)
 
     def _pending(self) -> Pending | None:
         """Points asked and not yet fully told, with the rows still to come."""
@@ -233,9 +237,8 @@ class Study:
                 f"nothing was told of the objective {self.problem.objective!r} yet: ask and tell at least once."
             )
         belief, observations = self._believe()
-        confidence = torch.tensor(self.problem.confidences, dtype=torch.float64)
         with threads_for(len(self._told)):
-            advice = recommend(belief, self.space, confidence, self.seed)
+            advice = recommend(belief, self.space, self._confidence(), self.seed)
         texts = [str(constraint) for constraint in self.problem.constraints]
         expected = observations.to_user(0, torch.tensor(advice.mean, dtype=torch.float64))
         return Recommendation(

@@ -1,0 +1,67 @@
+"""A model that is sure of a wrong answer is checked where its answer lies."""
+
+import torch
+
+import pesky
+from pesky import Real
+from pesky.acquire.pending import Pending
+from pesky.decide.doubt import doubt
+from pesky.decide.recommend import recommend
+from pesky.model import GaussianProcess, Hyperparameters
+from pesky.space import Space
+
+SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
+EACH, COSTS, CONFIDENCE = torch.eye(2), torch.ones(2), torch.tensor([0.95])
+
+
+def sure_belief() -> GaussianProcess:
+    """A well known objective, lowest at the origin, and a constraint that three values make look safe everywhere."""
+    grid = torch.cartesian_prod(*[torch.linspace(0, 1, 6)] * 2)
+    X = torch.stack([grid, grid])
+    y = torch.stack([grid.sum(-1) - 1, torch.full((36,), 20.0)])
+    mask = torch.ones(2, 36, dtype=torch.bool)
+    mask[1] = grid.amin(-1) > 0.7
+    h = Hyperparameters(
+        torch.tensor([[1.0, 1.0], [0.3, 0.3]]), torch.ones(2), torch.full((2,), 1e-8), torch.tensor([0.0, 20.0])
+    )
+    return GaussianProcess("se", X, torch.where(mask, y, 0.0), mask, h)
+
+
+def test_the_unchecked_constraint_is_measured_at_the_recommendation():
+    belief = sure_belief()
+    task, u = doubt(belief, SPACE, EACH, COSTS, CONFIDENCE, 0)
+    assert task == 1
+    torch.testing.assert_close(u, recommend(belief, SPACE, CONFIDENCE, 0).u)
+
+
+def test_while_that_is_being_measured_the_question_is_another():
+    belief = sure_belief()
+    _, first = doubt(belief, SPACE, EACH, COSTS, CONFIDENCE, 0)
+    task, second = doubt(belief, SPACE, EACH, COSTS, CONFIDENCE, 0, Pending(first[None], torch.tensor([[False, True]])))
+    assert task == 1
+    assert (first - second).norm() > 0.1
+
+
+def test_a_study_misled_by_its_first_values_finds_out():
+    """Three equal values far above the threshold, and a cliff where the objective is lowest."""
+    problem = pesky.Problem(
+        {"x": Real(0, 1), "y": Real(0, 1)}, minimize="f", constraints=["c >= 0"],
+        tasks={"f": ["f"], "c": ["c"]}, noise=0.0,
+    )  # fmt: skip
+
+    def measure(params: dict) -> dict[str, float]:
+        return {"f": params["x"] + params["y"], "c": 5.0 if params["x"] + params["y"] > 0.4 else -5.0}
+
+    study = pesky.Study(problem, seed=1, samples=10)
+    for x, y in ((0.6, 0.6), (0.9, 0.3), (0.4, 0.8)):
+        study.add({"x": x, "y": y}, {**measure({"x": x, "y": y}), "c": 5.0 + 0.01 * x})
+    told = []
+    for _ in range(25):
+        evaluation = study.ask()
+        outcome = evaluation.task
+        value = measure(dict(evaluation.params))[outcome]
+        study.tell(evaluation, {outcome: value})
+        told.append((outcome, value))
+        if outcome == "c" and value < 0:
+            break
+    assert told[-1] == ("c", -5.0)
