@@ -38,10 +38,11 @@ def minimize(
     steps: int = 10,
     tolerance: float = 1e-6,
 ) -> Minimum:
-    """The best point that each element found within `steps` evaluations; never worse than its start.
+    """The best point that each element found within `steps` evaluations: no worse than its start in merit.
 
-    `radius` is the first trust radius in x, `scale` the units of each function, `tolerance` the step length (in
-    units of the box) at which an element is done.
+    The merit is the objective plus priced violations, so a point may be a little infeasible: see `violation`. `radius`
+    is the first trust radius and `tolerance` the step length at which an element is done, both in units of the box;
+    `scale` are the units of each function.
     """
     x = start.clone()
     values, gradients = evaluate(x)

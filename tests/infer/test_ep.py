@@ -251,7 +251,6 @@ def test_a_step_too_long_is_halved_until_the_covariance_is_positive_definite(mon
     assert state.damping[0] > 3.9 * state.damping[1]
     _, info = ep.run(prior, max_iterations=1)
     assert info.halvings.tolist() == [0, 2]
-    assert ep.tilted_share(info) == 0.5
 
 
 def test_where_no_step_is_short_enough_the_last_good_sites_are_kept(monkeypatch):
@@ -288,8 +287,3 @@ def test_relevance_is_the_largest_shift_of_any_row():
     torch.testing.assert_close(score, no_better(a).shift.abs().amax(0))
     assert score[0] > 0.5
     assert (score[1:] < 1e-3).all()
-
-
-def test_the_share_of_no_runs_is_not_a_number():
-    none = torch.zeros(0, dtype=torch.long)
-    assert ep.tilted_share(ep.Info(none, none, none.bool(), none.bool())) != 0

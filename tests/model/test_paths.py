@@ -4,8 +4,7 @@ import pytest
 import torch
 from made import hyperparameters, make_belief
 
-from pesky.model import GaussianProcess, Hyperparameters
-from pesky.model.paths import RandomFeaturePaths
+from pesky.model import GaussianProcess, Hyperparameters, gp
 
 MASK = torch.tensor([[True] * 6, [True, True, False, True, False, False]])
 
@@ -21,7 +20,7 @@ def test_many_draws_have_the_posteriors_mean_and_covariance(kernel, noise):
     X = points(6)
     values = torch.cat(
         [
-            RandomFeaturePaths.draw(belief, 2000, 512, torch.Generator().manual_seed(s)).values(X)
+            belief.paths(2000, torch.Generator().manual_seed(s)).values(X)
             for s in range(12)  # frequencies are shared by the draws of one call
         ],
         1,
@@ -32,16 +31,17 @@ def test_many_draws_have_the_posteriors_mean_and_covariance(kernel, noise):
     found = centered.mT @ centered / values.shape[1]
     torch.testing.assert_close(found, covariance, rtol=0, atol=0.05)
     # at data the draws spread by what the noise leaves
-    at_data = RandomFeaturePaths.draw(belief, 4000, 512, torch.Generator().manual_seed(0)).values(belief.X[0])
+    at_data = belief.paths(4000, torch.Generator().manual_seed(0)).values(belief.X[0])
     spread = belief.variance(belief.X[0])[0]
     torch.testing.assert_close(at_data[0].var(0), spread, rtol=0.12, atol=1e-6)
 
 
-def test_the_prior_variance_is_exact_at_every_point():
+def test_the_prior_variance_is_exact_at_every_point(monkeypatch):
     """Pairs of cosine and sine: no feature count is too small for the variance far from data."""
     none = torch.zeros(1, 0, dtype=torch.bool)
     belief = GaussianProcess("se", torch.zeros(1, 0, 2), torch.zeros(1, 0), none, hyperparameters(1, 2, amplitude=2.0))
-    values = RandomFeaturePaths.draw(belief, 100_000, 4, torch.Generator().manual_seed(0)).values(points(5))
+    monkeypatch.setattr(gp, "FEATURES", 4)
+    values = belief.paths(100_000, torch.Generator().manual_seed(0)).values(points(5))
     torch.testing.assert_close(values.var(1), torch.full((1, 5), 2.0), rtol=0.03, atol=0)
 
 

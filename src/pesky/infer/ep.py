@@ -6,7 +6,6 @@ the last site of a constraint's row approximates c_k(x*) >= 0; the last site of 
 All sites are univariate: exp(-tau w^2 / 2 + nu w).
 """
 
-import math
 from typing import NamedTuple
 
 import torch
@@ -210,8 +209,3 @@ def _scatter(whole: State, part: State, rows: Int[Tensor, " r"]) -> State:
 def relevance(a: Float[Tensor, "*b j s"]) -> Float[Tensor, "*b s"]:
     """How far each point's factor would move any row at the start, in standard deviations (METHOD 9, pruning)."""
     return no_better(a).shift.abs().amax(-2)
-
-
-def tilted_share(info: Info) -> float:
-    """Share of the runs that needed a shorter step."""
-    return float((info.halvings > 0).double().mean()) if info.halvings.numel() else math.nan

@@ -15,10 +15,7 @@ SQRT5 = math.sqrt(5.0)
 
 def squared_distance(x: Float[Tensor, "*#b n d"], z: Float[Tensor, "*#b m d"]) -> Float[Tensor, "*b n m"]:
     """Squared Euclidean distances between two sets of scaled points."""
-    products = torch.baddbmm if x.dim() == 3 and z.dim() == 3 and x.shape[0] == z.shape[0] else None
     norms = x.square().sum(-1)[..., :, None] + z.square().sum(-1)[..., None, :]
-    if products is not None:
-        return products(norms, x, z.mT, alpha=-2).clamp(min=0.0)
     return (norms - 2 * (x @ z.mT)).clamp(min=0.0)
 
 

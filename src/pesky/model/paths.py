@@ -7,22 +7,18 @@ of hundreds of draws needs each draw at a point of its own, with its gradient, f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.model.kernel import Kernel, correlation, frequencies, slope, squared_distance
-
-if TYPE_CHECKING:
-    from pesky.model.gp import GaussianProcess
+from pesky.model.kernel import Kernel, correlation, slope, squared_distance
 
 
 @dataclass(frozen=True)
 class RandomFeaturePaths:
-    """m draws z(x) = mean + amplitude phi(x)^T theta + k(x, X) v, with cosine and sine features of shared frequencies.
+    """m draws z(x) = mean + phi(x)^T theta + k(x, X) v, with cosine and sine features of shared frequencies.
 
     Pairs of cosine and sine make the prior variance exact at every x, whatever the number of frequencies r.
     """
@@ -30,7 +26,6 @@ class RandomFeaturePaths:
     kernel: Kernel
     inputs: Float[Tensor, "*b j n d"]
     lengthscale: Float[Tensor, "*b j d"]
-    amplitude: Float[Tensor, "*b j"]
     prior_mean: Float[Tensor, "*b j"]
     frequency: Float[Tensor, "r d"]
     cosine: Float[Tensor, "*b j m r"]
@@ -40,36 +35,6 @@ class RandomFeaturePaths:
     snap: Callable[[Tensor], Tensor] | None
     free: Bool[Tensor, " d"]
     """Dimensions along which the draws vary smoothly."""
-
-    @classmethod
-    def draw(cls, gp: GaussianProcess, count: int, features: int, generator: torch.Generator) -> RandomFeaturePaths:
-        """`count` draws from the posterior."""
-        like, shape = gp.y, tuple(gp.amplitude.shape)
-
-        def normal(*size: int) -> Tensor:
-            # Drawn in single precision, at a third of the time: seven digits of a random number are enough.
-            return torch.randn(*size, generator=generator, dtype=torch.float32).to(like)
-
-        pairs = features // 2
-        frequency = frequencies(gp.kernel, pairs, gp.X.shape[-1], generator).to(like)
-        scale = (gp.amplitude / pairs).sqrt()[..., None, None]
-        cosine, sine = scale * normal(*shape, count, pairs), scale * normal(*shape, count, pairs)
-        phase = gp.scaled_inputs @ frequency.mT
-        prior = phase.cos() @ cosine.mT + phase.sin() @ sine.mT
-        noise = gp.noise.sqrt()[..., None, None] * normal(*shape, gp.X.shape[-2], count)
-        residual = (gp.y - gp.prior_mean[..., None])[..., None] - prior - noise
-        residual = torch.where(gp.mask[..., None], residual, 0.0)
-        correction = gp.amplitude[..., None, None] * torch.cholesky_solve(residual, gp.root).mT
-        d = gp.X.shape[-1]
-        if gp.snap is None:
-            free = torch.ones(d, dtype=torch.bool, device=like.device)
-        else:
-            probe = torch.full((1, d), 0.5, dtype=like.dtype, device=like.device, requires_grad=True)
-            free = torch.autograd.grad(gp.snap(probe).sum(), probe)[0][0] != 0
-        return cls(
-            gp.kernel, gp.scaled_inputs, gp.lengthscale, gp.amplitude, gp.prior_mean,
-            frequency, cosine, sine, correction, gp.snap, free,
-        )  # fmt: skip
 
     def _scale(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x d"]:
         X = self.snap(X) if self.snap else X
@@ -102,7 +67,4 @@ class RandomFeaturePaths:
             shape = (*weights.shape[:-2], index.shape[-1], weights.shape[-1])
             return torch.gather(weights, -2, rows.expand(shape))
 
-        return RandomFeaturePaths(
-            self.kernel, self.inputs, self.lengthscale, self.amplitude, self.prior_mean, self.frequency,
-            take(self.cosine), take(self.sine), take(self.correction), self.snap, self.free,
-        )  # fmt: skip
+        return replace(self, cosine=take(self.cosine), sine=take(self.sine), correction=take(self.correction))
