@@ -34,11 +34,11 @@ def measure(task: str, params: dict) -> dict[str, float]:
     return {"error": 0.05 + 0.02 * mistuned + 0.8 / math.sqrt(units) + (0.0 if relu else 0.02)}
 
 
-def main() -> None:
-    """A budget of fifteen hours, spent on what tells most per minute."""
+def main(hours: float = 15) -> None:
+    """A budget of hours, spent on what tells most per minute."""
     console = Console()
     study = pesky.Study(problem, seed=0)
-    budget, times = 15 * 60, dict.fromkeys(problem.tasks, 0)
+    budget, times = 60 * hours, dict.fromkeys(problem.tasks, 0)
     with Progress(console=console) as progress:
         bar = progress.add_task("minutes spent", total=budget)
         while not progress.finished:

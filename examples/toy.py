@@ -5,6 +5,7 @@ the study, which measures all three together, or one at a time with --decoupled.
 """
 
 import argparse
+from collections.abc import Sequence
 
 import torch
 from rich.console import Console
@@ -52,14 +53,14 @@ def report(benchmark: Benchmark, recommendation: pesky.Recommendation, console: 
     console.print(table)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the study and writes the picture; see `--help`."""
     parser = argparse.ArgumentParser(prog="python -m examples.toy", description=__doc__)
     parser.add_argument("--evaluations", type=int, default=30)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--decoupled", action="store_true", help="measure one function at a time")
     parser.add_argument("--picture", default="toy.png", metavar="FILE")
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     console = Console()
     benchmark = decouple(toy()) if given.decoupled else toy()
     study = pesky.Study(benchmark.problem, seed=given.seed)
