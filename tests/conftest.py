@@ -4,8 +4,9 @@ import torch
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-# `pesky.problem` has no tensors, and answers wrong types with errors of its own
-ROOMS = ("space", "data", "model", "optimum", "infer", "acquire", "decide", "study", "problems", "sqp")
+# `pesky.problem`, `pesky.study` and `pesky.model.beliefs` answer wrong types with errors of their own
+MODEL = tuple(f"model.{part}" for part in ("belief", "botorch", "fit", "gp", "hyper", "kernel", "paths", "slice"))
+ROOMS = ("space", "data", *MODEL, "optimum", "infer", "acquire", "decide", "problems", "sqp")
 install_import_hook([f"pesky.{room}" for room in ROOMS], "typecheck.check")
 
 torch.set_default_dtype(torch.float64)

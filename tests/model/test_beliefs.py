@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from pesky import GP, Choice, Integer, Known, Problem, Real
+from pesky import GP, Choice, Integer, Known, Problem, ProblemError, Real
 from pesky.data import collect
 from pesky.model.beliefs import scaled
 from pesky.space import Space
@@ -96,3 +96,22 @@ def test_nothing_measured_gives_a_prior(hyperparameters):
     assert torch.isfinite(belief.mean(X)).all()
     torch.testing.assert_close(belief.variance(X), belief.amplitude[..., None].expand(*belief.amplitude.shape, 3))
     assert not math.isnan(belief.noise.sum())
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: GP(kernel="rbf"), "unknown kernel 'rbf'"),  # pyright: ignore[reportArgumentType]
+        (lambda: GP(hyperparameters="slce"), "Did you mean 'slice'"),  # pyright: ignore[reportArgumentType]
+        (lambda: GP(samples=0), "samples was 0"),
+        (lambda: Known(-0.1, 1.0, 0.01), "lengthscale was -0.1"),
+        (lambda: Known(0.1, 0.0, 0.01), "amplitude was 0.0"),
+        (lambda: Known(0.1, 1.0, -0.01), "noise was -0.01"),
+        (lambda: Known(math.nan, 1.0, 0.01), "lengthscale was nan"),
+        (lambda: Known(0.1, 1.0, 0.01, math.inf), "mean was inf"),
+        (lambda: GP(hyperparameters={"f": Known([0.1] * 3, 1.0, 0.0)}).check(("f",), 4), "has 3 lengthscales"),
+    ],
+)
+def test_a_model_that_makes_no_sense_is_refused(make, message):
+    with pytest.raises(ProblemError, match=message):
+        make()

@@ -35,7 +35,7 @@ class PESC(AcquisitionFunction):
         objective: int = 0,
         maximize: bool = False,
         constraints: Mapping[int, tuple[float | None, float | None]] | None = None,
-        bounds: Float[Tensor, "2 d"] | None = None,
+        bounds: Float[Tensor, "..."] | None = None,
         setting: Setting = DEFAULT,
         seed: int = 0,
         X_pending: Float[Tensor, "p d"] | None = None,

@@ -16,6 +16,8 @@ from pesky.space import Space
 STARTS = 6
 STEPS = 25
 CANDIDATES = 1024
+HOPELESS = math.log(1e-6)
+"""Log probability of feasibility below which one point is no more probable than another."""
 INSIDE = 1e-7
 """The margin aimed at, in prior deviations, so that a rounding error does not end outside."""
 
@@ -35,6 +37,8 @@ class Standing(NamedTuple):
     margin: Float[Tensor, "k x"]
     """How far each constraint is beyond its confidence, in units of the constraint."""
     log_probability: Float[Tensor, "k x"]
+    shortfall: Float[Tensor, "k x"]
+    """How far the mean of each constraint is from feasible, in prior deviations."""
 
 
 def standing(belief: Belief, X: Float[Tensor, "x d"], confidence: Float[Tensor, " k"]) -> Standing:
@@ -53,7 +57,8 @@ def standing(belief: Belief, X: Float[Tensor, "x d"], confidence: Float[Tensor, 
         bounded = log_p.exp().clamp(1e-15, 1 - 1e-15)
         u = torch.special.ndtri(bounded)[None]
     z = torch.special.ndtri(confidence)[:, None]
-    return Standing(mean[:, 0].mean(0), (u[0] - z) * deviation.mean(0), log_p)
+    shortfall = (-mean[:, 1:].mean(0)).clamp(min=0.0) / _deviation(belief)[1:, None]
+    return Standing(mean[:, 0].mean(0), (u[0] - z) * deviation.mean(0), log_p, shortfall)
 
 
 def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], seed: int) -> Advice:
@@ -69,7 +74,7 @@ def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], see
     if bool((short == 0).any()):
         starts.append(spread_out(X, torch.where(short == 0, -now.mean, -torch.inf), STARTS))
     else:
-        starts.append(_safest(belief, spread_out(X, now.log_probability.sum(0), STARTS), confidence))
+        starts.append(_safest(belief, spread_out(X, _hope(now), STARTS), confidence))
     start = torch.cat(starts)
     best = _best(belief, space.snap(torch.cat([start, _lowest(belief, start, confidence)])), confidence)
     while not space.is_continuous:
@@ -85,9 +90,20 @@ def _best(belief: Belief, X: Float[Tensor, "x d"], confidence: Float[Tensor, " k
     with torch.no_grad():
         now = standing(belief, X, confidence)
     good = (now.margin >= 0).all(0)
-    rank = torch.where(good, -now.mean, -torch.inf) if bool(good.any()) else now.log_probability.sum(0)
+    rank = torch.where(good, -now.mean, -torch.inf) if bool(good.any()) else _hope(now)
     best = int(rank.argmax())
     return Advice(X[best], float(now.mean[best]), now.log_probability[:, best].exp(), bool(good.any()))
+
+
+def _hope(now: Standing) -> Float[Tensor, " x"]:
+    """Log probability that all constraints hold; or, where all are hopeless, how little they are missed by.
+
+    The most probable of hopeless points are those that nothing is known of: far from what nearly qualified.
+    """
+    log_p = now.log_probability.sum(0)
+    if now.margin.shape[0] and bool(log_p.max() < HOPELESS):
+        return -now.shortfall.sum(0)
+    return log_p
 
 
 def _deviation(belief: Belief) -> Float[Tensor, " j"]:
@@ -119,7 +135,7 @@ def _safest(belief: Belief, starts: Float[Tensor, "s d"], confidence: Float[Tens
 
     def evaluate(x: Tensor) -> tuple[Tensor, Tensor]:
         x = x.detach().requires_grad_()
-        value = -standing(belief, x, confidence).log_probability.sum(0)
+        value = -_hope(standing(belief, x, confidence))
         return value.detach()[:, None], torch.autograd.grad(value.sum(), x)[0][:, None]
 
     zero, one = torch.zeros_like(starts[0]), torch.ones_like(starts[0])

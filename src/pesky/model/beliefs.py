@@ -1,13 +1,15 @@
 """From observations to a belief: which kernel, and where the hyperparameters come from."""
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
 from pesky.data import Observations
+from pesky.errors import ProblemError, unknown_name
 from pesky.model import fit
 from pesky.model import slice as slice_sampling
 from pesky.model.gp import GaussianProcess
@@ -21,12 +23,25 @@ FIRST_SWEEPS, LATER_SWEEPS = 50, 10
 class Known:
     """Known hyperparameters of one outcome: lengthscales in the unit cube, the rest in its own units."""
 
-    lengthscale: float | tuple[float, ...]
+    lengthscale: float | Sequence[float]
     amplitude: float
     """Prior variance."""
     noise: float
     """Variance of the measurement noise."""
     mean: float = 0.0
+
+    def __post_init__(self) -> None:
+        lengthscales = (self.lengthscale,)
+        if isinstance(self.lengthscale, Sequence):
+            lengthscales = tuple(self.lengthscale)
+            object.__setattr__(self, "lengthscale", lengthscales)
+        checks = {"lengthscale": (lengthscales, 0), "amplitude": ((self.amplitude,), 0), "noise": ((self.noise,), -1)}
+        for what, (values, least) in checks.items():
+            if not all(math.isfinite(value) and value > least and value >= 0 for value in values):
+                expected = "a positive number" if least == 0 else "a variance, zero or more"
+                raise ProblemError(f"Known: {what} was {getattr(self, what)!r}: expected {expected}.")
+        if not math.isfinite(self.mean):
+            raise ProblemError(f"Known: mean was {self.mean!r}: expected a finite number.")
 
 
 @dataclass(frozen=True)
@@ -37,6 +52,36 @@ class GP:
     hyperparameters: Literal["maximum", "slice"] | Mapping[str, Known] = "maximum"
     samples: int = 10
     """Hyperparameter samples, for "slice"."""
+
+    def __post_init__(self) -> None:
+        if self.kernel not in get_args(Kernel):
+            raise ProblemError(f"GP: {unknown_name('kernel', self.kernel, get_args(Kernel))}")
+        if isinstance(self.hyperparameters, str) and self.hyperparameters not in ("maximum", "slice"):
+            raise ProblemError(
+                f"GP: {unknown_name('source of hyperparameters', self.hyperparameters, ('maximum', 'slice'))}"
+            )
+        if self.samples < 1:
+            raise ProblemError(f"GP: samples was {self.samples}: expected at least 1 hyperparameter sample.")
+
+    def check(self, outcomes: tuple[str, ...], dim: int) -> None:
+        """Nothing, or a ProblemError that says what is wrong with the known hyperparameters for this problem."""
+        if isinstance(self.hyperparameters, str):
+            return
+        for name in self.hyperparameters:
+            if name not in outcomes:
+                raise ProblemError(f"GP: {unknown_name('outcome', name, outcomes)}")
+        for name in outcomes:
+            known = self.hyperparameters.get(name)
+            if not isinstance(known, Known):
+                raise ProblemError(
+                    f"GP: the hyperparameters of {name!r} were {known!r}: expected Known(lengthscale=..., "
+                    "amplitude=..., noise=...) for every outcome of the problem."
+                )
+            if isinstance(known.lengthscale, Sequence) and len(known.lengthscale) != dim:
+                raise ProblemError(
+                    f"GP: {name!r} has {len(known.lengthscale)} lengthscales: expected one number, or {dim}: one per "
+                    "real or integer parameter and one per option of each choice."
+                )
 
     def believe(
         self,

@@ -54,7 +54,7 @@ class BotorchBelief:
         objective: int,
         maximize: bool,
         constraints: Mapping[int, Bounds],
-        bounds: Float[Tensor, "2 d"] | None = None,
+        bounds: Float[Tensor, ...] | None = None,
         snap: Callable[[Tensor], Tensor] | None = None,
     ) -> BotorchBelief:
         """The belief of a model whose outcomes are to be minimized (or maximized) and kept within bounds.
@@ -72,6 +72,8 @@ class BotorchBelief:
         outcomes: list[Any] = list(model.models)
         rows = [Row(objective, -1.0 if maximize else 1.0, 0.0)]
         for outcome, (low, high) in constraints.items():
+            if low is not None and high is not None and low > high:
+                raise DataError(f"outcome {outcome} is to be at least {low} and at most {high}: nothing can be both.")
             rows += [Row(outcome, 1.0, low)] if low is not None else []
             rows += [Row(outcome, -1.0, -high)] if high is not None else []
         for row in rows:
@@ -81,6 +83,11 @@ class BotorchBelief:
         inputs = [_inputs(m) for m in models]
         if bounds is None:
             bounds = torch.stack([torch.zeros_like(inputs[0][0]), torch.ones_like(inputs[0][0])])
+        if bounds.shape != (2, inputs[0].shape[-1]) or not bool((bounds[0] < bounds[1]).all()):
+            raise DataError(
+                f"bounds were {bounds.tolist()}: expected 2 x {inputs[0].shape[-1]} numbers, the lower bound of every "
+                "input and then the upper ones, each above its lower one."
+            )
         lower, upper = bounds.to(inputs[0])
         return cls(
             models,

@@ -147,7 +147,8 @@ def _tasks(given: object, outcomes: tuple[str, ...]) -> Named[Task]:
     for outcome in outcomes:
         if not any(outcome in task.outcomes for task in tasks.values()):
             raise ProblemError(
-                f"no task measures the outcome {outcome!r}: add it to one of {', '.join(map(repr, tasks))}."
+                f"no task measures the outcome {outcome!r}: "
+                + (f"add it to one of {', '.join(map(repr, tasks))}." if tasks else "name a task that does.")
             )
     return Named(tasks)
 

@@ -18,8 +18,8 @@ class Evaluation:
 
     def __str__(self) -> str:
         values = ", ".join(f"{name}={_short(value)}" for name, value in self.params.items())
-        worth = "initial design" if self.gain is None else f"expected gain {self.gain:.3g} nats"
-        return f"#{self.id} {self.task} at {values} ({worth})"
+        worth = "" if self.gain is None else f" (expected gain {self.gain:.3g} nats)"
+        return f"#{self.id} {self.task} at {values}{worth}"
 
 
 def _short(value: Option) -> str:

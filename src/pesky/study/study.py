@@ -1,5 +1,7 @@
 """A study in memory: questions asked, results told, the belief that follows from them."""
 
+import operator
+import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
@@ -17,15 +19,14 @@ from pesky.model.belief import Belief
 from pesky.model.beliefs import GP
 from pesky.model.botorch import BotorchBelief
 from pesky.problem import Option, Problem
+from pesky.problem.fields import Named
 from pesky.space import Space
 from pesky.study.evaluation import Evaluation
 from pesky.study.recommendation import Recommendation
 from pesky.threads import threads_for
 
 FitBotorch = Callable[[list[tuple[Tensor, Tensor]]], Model]
-"""Your own model: from (inputs (n, d) in the unit cube, values (n, 1)) of each row to a fitted `ModelListGP`.
-
-Row 0 is the objective, to be minimized; the others are feasible at zero and above; all are of about unit size."""
+"""A function that fits a BoTorch model; see `Study`."""
 
 
 class Study:
@@ -33,8 +34,10 @@ class Study:
 
     Args:
         problem: What is asked.
-        seed: The same seed and the same data give the same questions.
-        model: `GP(...)`, or a function that fits a BoTorch model (see `FitBotorch`).
+        seed: The same seed and the same data give the same questions; None draws one.
+        model: `GP(...)`, or a function that fits a BoTorch model. It gets one pair (X, Y) per row, X (n, d) in the unit
+            cube and Y (n, 1), and returns a fitted `ModelListGP`. Row 0 is the objective, to be minimized, the others
+            are the constraints, feasible at zero and above; all are scaled to about unit size.
         setting: "default", "paper", or a `Setting` of your own.
         samples: M, the number of x* samples, if not the setting's.
         initial: Points of the Latin hypercube that every task is measured at first.
@@ -44,22 +47,24 @@ class Study:
         self,
         problem: Problem,
         *,
-        seed: int = 0,
+        seed: int | None = 0,
         model: GP | FitBotorch | None = None,
         setting: str | Setting = "default",
         samples: int | None = None,
         initial: int = 3,
     ) -> None:
-        if isinstance(setting, str) and setting not in SETTINGS:
+        if not isinstance(problem, Problem):
+            raise ProblemError(
+                f"a study needs a Problem, and was given {problem!r}: write Problem(parameters=..., ...)."
+            )
+        self.problem, self.space = problem, Space.of(problem)
+        self.seed = secrets.randbelow(2**31) if seed is None else _whole("seed", seed, None)
+        self.model: GP | FitBotorch = _checked_model(model, problem, self.space)
+        chosen = SETTINGS.get(setting) if isinstance(setting, str) else setting
+        if not isinstance(chosen, Setting):
             raise ProblemError(unknown_name("setting", setting, SETTINGS))
-        if initial < 1:
-            raise ProblemError(f"initial was {initial}: expected at least 1 point to start from.")
-        if samples is not None and samples < 1:
-            raise ProblemError(f"samples was {samples}: expected at least 1 sample of x*.")
-        chosen = SETTINGS[setting] if isinstance(setting, str) else setting
-        self.problem, self.space, self.seed = problem, Space.of(problem), seed
-        self.model: GP | FitBotorch = GP() if model is None else model
-        self.setting = chosen if samples is None else replace(chosen, samples=samples)
+        self.setting = chosen if samples is None else replace(chosen, samples=_whole("samples", samples, 1))
+        initial = _whole("initial", initial, 1)
         self.initial = initial
         self.evaluations: dict[int, Evaluation] = {}
         self.decision: Decision | None = None
@@ -68,7 +73,7 @@ class Study:
         self._abandoned: set[int] = set()
         self._belief: tuple[Belief, Observations] | None = None
         self._previous = None
-        self._design = self.space.latin(initial, torch.Generator().manual_seed(seed))
+        self._design = self.space.latin(initial, torch.Generator().manual_seed(self.seed))
 
     # -- ask ---------------------------------------------------------------------------------------------------------
 
@@ -107,9 +112,10 @@ class Study:
         return any(e.task == task and e.params == params for e in self.evaluations.values())
 
     def _record(self, task: str, params: Mapping[str, Option], gain: float | None) -> Evaluation:
-        evaluation = Evaluation(len(self.evaluations), task, dict(params), gain)
+        evaluation = Evaluation(len(self.evaluations), task, Named(params), gain)
         self.evaluations[evaluation.id] = evaluation
-        return evaluation
+        # The caller's copy is theirs to change; the study's is not.
+        return replace(evaluation, params=dict(params))
 
     def _seed_of_next(self) -> int:
         """One stream of random numbers per question, whatever was computed in between."""
@@ -146,14 +152,9 @@ class Study:
 
         Telling the same again changes nothing; a different value for the same outcome is refused.
         """
-        id_ = evaluation.id if isinstance(evaluation, Evaluation) else evaluation
-        if id_ not in self.evaluations:
-            raise DataError(
-                f"evaluation {id_!r} was never asked in this study: tell what `ask` returned, or use "
-                "`study.add(params, outcomes)` for data of your own."
-            )
+        id_ = self._id(evaluation)
         asked = self.evaluations[id_]
-        values = check_outcomes(self.problem, outcomes)
+        values = self._values(outcomes)
         task = self.problem.tasks[asked.task]
         for name in values:
             if name not in task.outcomes:
@@ -166,10 +167,8 @@ class Study:
     def add(self, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
         """Take in data of your own: any outcomes at any point of the space."""
         self.space.check(params)
-        values = check_outcomes(self.problem, outcomes)
-        task = next((n for n, t in self.problem.tasks.items() if values.keys() & set(t.outcomes)), "")
-        if not task:
-            raise DataError(f"no outcome was given: expected any of {', '.join(map(repr, self.problem.outcomes))}.")
+        values = self._values(outcomes)
+        task = next(name for name, task in self.problem.tasks.items() if values.keys() & set(task.outcomes))
         evaluation = self._record(task, params, None)
         self._abandoned.add(evaluation.id)
         self._take(evaluation.id, values)
@@ -177,10 +176,25 @@ class Study:
 
     def abandon(self, evaluation: Evaluation | int) -> None:
         """Expect no further outcomes of this evaluation; what was told stays, and a late result is still accepted."""
+        self._abandoned.add(self._id(evaluation))
+
+    def _id(self, evaluation: Evaluation | int) -> int:
         id_ = evaluation.id if isinstance(evaluation, Evaluation) else evaluation
-        if id_ not in self.evaluations:
-            raise DataError(f"evaluation {id_!r} was never asked in this study: abandon what `ask` returned.")
-        self._abandoned.add(id_)
+        if not isinstance(id_, int) or id_ not in self.evaluations:
+            raise DataError(
+                f"{id_!r} is no evaluation of this study: give what `ask` returned or its id, or use "
+                "`study.add(params, outcomes)` for data of your own."
+            )
+        return id_
+
+    def _values(self, outcomes: Mapping[str, float]) -> dict[str, float]:
+        if not isinstance(outcomes, Mapping) or not outcomes:
+            expected = ", ".join(f"{name!r}: ..." for name in self.problem.outcomes)
+            raise DataError(
+                f"the outcomes were {outcomes!r}: expected a mapping like {{{expected}}} with at least one of them; "
+                "leave out what could not be measured, and `abandon` an evaluation that gave nothing."
+            )
+        return check_outcomes(self.problem, outcomes)
 
     def _take(self, id_: int, values: dict[str, float]) -> None:
         known = self._told.get(id_, {})
@@ -234,7 +248,7 @@ class Study:
         """
         if not any(self.problem.objective in values for values in self._told.values()):
             raise DataError(
-                f"nothing was told of the objective {self.problem.objective!r} yet: ask and tell at least once."
+                f"no value of the objective {self.problem.objective!r} was told yet: ask and tell until there is one."
             )
         belief, observations = self._believe()
         with threads_for(len(self._told)):
@@ -248,3 +262,33 @@ class Study:
             probabilities=dict(zip(texts, advice.probabilities.tolist(), strict=True)),
             is_confident=advice.is_confident,
         )
+
+    def __repr__(self) -> str:
+        waiting = self._pending()
+        pending = 0 if waiting is None else len(waiting.X)
+        return f"Study({self.problem.objective!r}: {len(self._told)} evaluations told, {pending} pending)"
+
+
+def _whole(what: str, given: object, least: int | None) -> int:
+    try:
+        value = operator.index(given)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        value = None
+    if value is None or isinstance(given, bool) or (least is not None and value < least) or abs(value) >= 2**63:
+        expected = "a whole number" + ("" if least is None else f", at least {least}")
+        raise ProblemError(f"{what} was {given!r}: expected {expected}.")
+    return value
+
+
+def _checked_model(given: object, problem: Problem, space: Space) -> GP | FitBotorch:
+    if given is None:
+        return GP()
+    if isinstance(given, GP):
+        given.check(problem.outcomes, space.dim)
+        return given
+    if isinstance(given, Model) or not callable(given):
+        raise ProblemError(
+            f"model was {type(given).__name__}: expected GP(...), or a function that fits a BoTorch model to "
+            "(X, Y) pairs, since a study fits anew as data come in."
+        )
+    return given  # pyright: ignore[reportReturnType]
