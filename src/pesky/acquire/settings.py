@@ -25,9 +25,11 @@ class Setting:
 
 
 PAPER = Setting(samples=50, draws=None, local_reach=None)
-"""The method of the ICML 2015 paper to the letter, its formulas corrected."""
+"""The acquisition of the ICML 2015 paper, its formulas corrected: equally weighted draws of x*, conditioned on the
+measured points alone. The draws are thinned evenly from four times as many, which lowers their noise."""
 
 DEFAULT = Setting(samples=50, draws=512, local_reach=0.175)
-"""More accurate (METHOD 18): less Monte Carlo noise from many draws, and EP knows of the neighborhood of x*."""
+"""More accurate (METHOD 18): less Monte Carlo noise from many draws, and EP knows of the neighborhood of x*. Against
+brute force, reaches from 0.15 to 0.2 do alike; 0.3 underestimates the gains, 0.05 and below are worse."""
 
 SETTINGS = {"default": DEFAULT, "paper": PAPER}
