@@ -197,6 +197,17 @@ def test_combinations_are_every_value_of_the_discrete_columns():
     assert MIXED.combinations(10_000) is None
 
 
+def test_candidates_go_through_every_combination_and_vary_the_real_columns():
+    space = Space({"n": Integer(1, 9), "x": Real(0, 1), "c": Choice(["a", "b", "c"])})
+    U = space.spread(54, seed=0)
+    found = [(each["n"], each["c"]) for each in map(space.decode, U)]
+    assert all(found.count(pair) == 2 for pair in found)  # 27 combinations
+    assert len(U[:, 1].unique()) == 54
+    torch.testing.assert_close(space.snap(U), U)
+    for other in (MIXED, Space({"x": Real(0, 1)})):
+        assert torch.equal(other.spread(16, seed=1), other.sobol(16, seed=1))
+
+
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_only_values_within_bounds_belong(value):
     assume(not -2 <= value <= 5)

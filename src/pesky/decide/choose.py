@@ -53,7 +53,7 @@ def choose(
     clock = time.process_time
     began = clock()
     measured = belief.points
-    points = torch.cat([space.sobol(setting.candidates, _seed(generator)).to(measured), measured])
+    points = torch.cat([space.spread(setting.candidates, _seed(generator)).to(measured), measured])
     samples, draws = setting.per_hyperparameter_sample(belief.amplitude.shape[:-1].numel())
     optima = sample_optima(belief, samples, draws, points, setting.polish_steps, generator)
     drawn = clock()
@@ -63,7 +63,7 @@ def choose(
     )  # fmt: skip
     conditioned = clock()
     flat = optima.chosen.x.flatten(0, -2)
-    spread = space.sobol(CANDIDATES, _seed(generator)).to(flat)
+    spread = space.spread(CANDIDATES, _seed(generator)).to(flat)
     candidates = torch.cat([spread, flat, cloud(flat, belief, 64, generator, space.snap)])
     neighbors: Callable[[Tensor], Tensor] | None = None if space.is_continuous else space.neighbors
     best = maximize(information.gains, shares / costs[:, None], candidates, neighbors)

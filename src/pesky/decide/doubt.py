@@ -30,7 +30,7 @@ def doubt(
 ) -> tuple[int, Float[Tensor, " d"]]:
     """The task whose outcomes are most uncertain per cost: at the recommendation, or anywhere once that is checked."""
     advice = recommend(belief, space, confidence, seed)
-    anywhere = space.sobol(256, seed).to(advice.u)
+    anywhere = space.spread(256, seed).to(advice.u)
     is_asked = False
     if pending is not None:
         distance = (torch.cat([advice.u[None], anywhere])[:, None] - pending.X).abs().amax(-1).amin(-1)

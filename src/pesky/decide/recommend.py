@@ -64,7 +64,7 @@ def standing(belief: Belief, X: Float[Tensor, "x d"], confidence: Float[Tensor, 
 def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], seed: int) -> Advice:
     """The best point anywhere in the space, not only among the measured ones."""
     measured = belief.points
-    X = torch.cat([space.sobol(CANDIDATES, seed).to(measured), measured])
+    X = torch.cat([space.spread(CANDIDATES, seed).to(measured), measured])
     with torch.no_grad():
         now = standing(belief, X, confidence)
     deviation = _deviation(belief)

@@ -89,6 +89,16 @@ class Space:
         engine = SobolEngine(len(self.parameters), scramble=True, seed=seed)
         return self._place(engine.draw(count, dtype=torch.float64))
 
+    def spread(self, count: int, seed: int) -> Float[Tensor, "count d"]:
+        """Candidates all over the space: Sobol points, which go through every discrete combination if there is room.
+
+        A small lattice is thus searched whole, not by chance (METHOD 20.4).
+        """
+        U = self.sobol(count, seed)
+        if self.is_continuous or (lattice := self.combinations(count)) is None:
+            return U
+        return torch.where(self.continuous, U, lattice[torch.arange(count) % len(lattice)])
+
     def latin(self, count: int, generator: torch.Generator) -> Float[Tensor, "count d"]:
         """A Latin hypercube, snapped: each parameter has one value in each of `count` equal layers."""
         order, within = torch.rand(2, count, len(self.parameters), generator=generator, dtype=torch.float64)
