@@ -14,8 +14,8 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
 	touch $@
 
-run: $(READY)  ## optimize the toy problem of the paper and draw it
-	$(BIN)/python -m examples.toy
+run: $(READY)  ## optimize the toy problem of the paper: `pesky run` on its study file
+	$(BIN)/pesky run examples/toy/study.toml
 
 test: lint types layers pytest  ## everything that must hold before a commit
 

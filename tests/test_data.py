@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pesky import Constraint, DataError, Problem, Real
 from pesky.data import check_outcomes, collect
+from pesky.problem import Task
 from pesky.space import Space
 
 
@@ -105,6 +106,8 @@ def test_tiny_and_huge_values_are_scaled_like_others(size):
 def test_whatever_is_one_number_is_a_value():
     given = {"f": np.float32(0.5), "a": torch.tensor([2.0]), "b": True}
     assert check_outcomes(problem(), given) == {"f": 0.5, "a": 2.0, "b": 1.0}
+    given = {"f": np.array([1.0]), "a": np.array([[3]]), "b": torch.tensor(2.0, requires_grad=True)}
+    assert check_outcomes(problem(), given) == {"f": 1.0, "a": 3.0, "b": 2.0}
 
 
 @pytest.mark.parametrize(
@@ -118,6 +121,9 @@ def test_whatever_is_one_number_is_a_value():
         ({"f": None}, ["'f'", "None"]),
         ({"f": 10**400}, ["'f'", "finite number"]),
         ({"f": torch.zeros(2)}, ["'f'", "tensor", "finite number"]),
+        ({"f": np.zeros(2)}, ["'f'", "array", "finite number"]),
+        ({"f": np.array(["1"])}, ["'f'", "finite number"]),
+        ({"f": 1j}, ["'f'", "finite number"]),
     ],
 )
 def test_a_value_that_does_not_fit_is_answered_in_words(outcomes, said):
@@ -131,3 +137,80 @@ def test_collecting_checks_outcomes_and_points():
         gather(problem(), {"f": math.nan})
     with pytest.raises(DataError, match=r"shape \(3,\): expected \(2,\)"):
         collect(problem(), Space.of(problem()), [(torch.zeros(3), {"f": 1.0})])
+
+
+def answers() -> Problem:
+    """Yes/no outcomes of either kind, and a task whose own failures are learnt."""
+    return Problem(
+        {"x": Real(0, 1), "y": Real(0, 1)},
+        minimize="f",
+        constraints=["ok is true", "a <= 2", "crash is false"],
+        tasks={"mesh": Task(["ok", "a"]), "solve": Task(["f", "crash"], failures="learn")},
+        noise=0.1,
+    )
+
+
+def test_a_yes_or_no_is_plus_one_where_it_is_the_wanted_answer():
+    seen = gather(
+        answers(), {"f": 1, "ok": True, "crash": 0}, {"ok": 0.0, "solve succeeds": 0}, {"solve succeeds": 1.0}
+    )
+    assert answers().rows == ("f", "ok", "a", "crash", "solve succeeds")
+    assert seen.binary.tolist() == [False, True, False, True, True]
+    assert torch.equal(seen.y, torch.tensor([[0.0, 0], [1, -1], [0, 0], [1, 0], [-1, 1]]))
+    assert seen.mask.tolist() == [[True, False], [True, True], [False, False], [True, False], [True, True]]
+    assert torch.equal(seen.offset, torch.tensor([1.0, 0, -2, 0, 0]))
+    assert torch.equal(seen.scale, torch.ones(5))
+    assert torch.equal(seen.direction, torch.tensor([1.0, 1, -1, -1, 1]))
+    assert seen.noise.isnan().tolist() == [False, True, False, True, True]
+
+
+def test_numbers_have_no_binary_row():
+    assert not gather(problem(), {"f": 1.0}).binary.any()
+
+
+def test_rows_can_be_selected():
+    seen = gather(answers(), {"f": 1, "ok": True, "crash": 0}, {"ok": False})
+    some = seen.select(seen.binary)
+    assert some.binary.all()
+    assert torch.equal(some.y, seen.y[[1, 3, 4]])
+    assert torch.equal(some.X, seen.X[[1, 3, 4]])
+    assert torch.equal(some.direction, seen.direction[[1, 3, 4]])
+
+
+@pytest.mark.parametrize(
+    "yes", [True, 1, 1.0, np.True_, np.array([True]), np.array(1), torch.tensor([True]), np.int8(1)]
+)
+def test_whatever_is_a_yes_is_one(yes):
+    told = check_outcomes(answers(), {"ok": yes})
+    assert told == {"ok": 1.0}
+    assert type(told["ok"]) is float
+
+
+@pytest.mark.parametrize("no", [False, 0, -0.0, np.False_, np.array([0.0]), torch.tensor(0)])
+def test_whatever_is_a_no_is_zero(no):
+    assert check_outcomes(answers(), {"crash": no}) == {"crash": 0.0}
+
+
+@pytest.mark.parametrize(
+    "given", [2, 0.5, -1, math.nan, math.inf, None, "yes", "true", np.array([True, False]), [True]]
+)
+def test_whatever_is_neither_is_refused_in_words(given):
+    with pytest.raises(DataError, match=r"'ok' was .*yes or no.*True or False"):
+        check_outcomes(answers(), {"ok": given})
+
+
+def test_success_is_not_for_users_to_tell():
+    with pytest.raises(DataError, match="unknown outcome 'solve succeeds'"):
+        check_outcomes(answers(), {"solve succeeds": 1.0})
+    with pytest.raises(DataError, match=r"'solve succeeds' was 0\.5: it is a yes or no"):
+        gather(answers(), {"solve succeeds": 0.5})
+    with pytest.raises(DataError, match="unknown outcome 'mesh succeeds'"):
+        gather(answers(), {"mesh succeeds": 1.0})
+
+
+def test_the_opposite_question_with_opposite_answers_gives_the_same_data():
+    space = {"x": Real(0, 1), "y": Real(0, 1)}
+    one, other = (Problem(space, minimize="f", constraints=[text]) for text in ("good is true", "good is false"))
+    told = [{"good": answer} for answer in (True, False, True)]
+    flipped = [{"good": not each["good"]} for each in told]
+    assert torch.equal(gather(one, *told).y, gather(other, *flipped).y)

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pesky import Choice, Constraint, Integer, PeskyError, Problem, ProblemError, Real, Task
+from pesky import Choice, Constraint, Integer, PeskyError, Problem, ProblemError, Real, Resource, Task
 
 X = {"x": Real(0, 1)}
+LEARN = Task(["f", "c", "all succeeds"], failures="learn")
 
 
 def network() -> Problem:
@@ -203,14 +204,16 @@ MISTAKES = [
     # constraints
     (
         lambda: Constraint.parse("latency_ms < 2"),
-        ["latency_ms < 2", "does not parse", "like 'latency_ms <= 2'"],
+        ["latency_ms < 2", "does not parse", "Write 'latency_ms <= 2'"],
     ),
-    (lambda: Constraint.parse("latency_ms"), ["does not parse"]),
-    (lambda: Constraint.parse("latency_ms <= fast"), ["does not parse", "a number"]),
-    (lambda: Constraint.parse("0 <= x <= 1"), ["does not parse"]),
-    (lambda: Constraint.parse("<= 2"), ["does not parse"]),
+    (lambda: Constraint.parse("latency_ms"), ["does not parse", "'latency_ms is true'"]),
+    (lambda: Constraint.parse("latency_ms <= fast"), ["does not parse", "'fast' is no number"]),
+    (lambda: Constraint.parse("0 <= x <= 1"), ["does not parse", "'x >= 0' and 'x <= 1'"]),
+    (lambda: Constraint.parse("2 > c"), ["does not parse", "Write 'c <= 2'"]),
+    (lambda: Constraint.parse("c == 2"), ["does not parse", "never equals"]),
+    (lambda: Constraint.parse("<= 2"), ["does not parse", "like 'latency_ms <= 2'"]),
     (lambda: Constraint.parse("c <= nan"), ["threshold", "nan", "finite number"]),
-    (lambda: Constraint("c", "<", 2), ["'c'", "'<'", "'>=' or '<='"]),
+    (lambda: Constraint("c", "<", 2), ["'c'", "'<'", "'>=', '<=' or 'is'"]),
     (lambda: Constraint("c", "<=", float("inf")), ["'c'", "threshold", "inf"]),
     (lambda: Constraint("c", "<=", 2, confidence=1), ["c <= 2", "confidence", "between 0 and 1"]),
     (lambda: Constraint("c", "<=", 2, confidence=95), ["95", "between 0 and 1"]),
@@ -223,13 +226,35 @@ MISTAKES = [
     (lambda: Task([]), ["outcomes", "at least one"]),
     (lambda: Task(["f", "f"]), ["none twice"]),
     (lambda: Task("f"), ["'f'", "expected a list"]),
-    (lambda: Task(["f"], cost=0), ["cost=0", "above 0"]),
+    (lambda: Task(["f"], cost=0), ["cost was 0", "above 0"]),
     (lambda: Task(["f"], cost=float("nan")), ["cost", "nan", "finite number"]),
     (declare(tasks={"train": ["f", "cc"]}), ["'train'", "unknown outcome 'cc'", "'f', 'c'"]),
     (declare(tasks={"train": ["f"]}), ["no task measures", "'c'", "'train'"]),
     (declare(tasks={}), ["no task measures", "'f'"]),
     (declare(tasks=["f", "c"]), ["tasks", "expected a mapping"]),
     (declare(tasks={"all": "f"}), ["'all'", "'f'", "expected a list"]),
+    (lambda: Task(["f"], cost="dear"), ["cost was 'dear'", 'or "measured"']),
+    (lambda: Task(["f"], failures="ignore"), ["failures was 'ignore'", '"record" or "learn"']),
+    (lambda: Task(["f"], timeout=0), ["timeout was 0", "above 0 of seconds"]),
+    (
+        declare(constraints=["c >= 0", "all succeeds >= 0"], tasks={"all": LEARN}),
+        ["'all succeeds'", "that task's own success", "rename"],
+    ),
+    # resources
+    (lambda: Resource([]), ["tasks", "at least one"]),
+    (lambda: Resource(["all"], slots=0), ["slots was 0", "at least 1"]),
+    (lambda: Resource(["all"], slots=1.5), ["slots was 1.5", "a whole number"]),
+    (declare(resources={"gpu": ["al"]}), ["'gpu'", "unknown task 'al'", "Did you mean 'all'?"]),
+    (
+        declare(tasks={"a": ["f"], "b": ["c"]}, resources={"gpu": ["a"]}),
+        ["no resource runs the task 'b'", "'gpu'"],
+    ),
+    (declare(resources={"gpu": {"tasks": ["all"], "slot": 1}}), ["'gpu'", "Did you mean 'slots'?"]),
+    # yes or no
+    (lambda: Constraint("c", "is", 1), ["'c'", "1", "True or False"]),
+    (declare(constraints=["f is true"]), ["f is true", "objective cannot be a yes or no"]),
+    (declare(constraints=["c is true", "c >= 0"]), ["'c is true'", "c >= 0", "one constraint"]),
+    (declare(constraints=["c is true"], noise={"c": 0.1}), ["noise", "'c'", "a yes or no and has none"]),
     # noise
     (declare(noise=-1), ["noise", "-1", "0 or above"]),
     (declare(noise=float("nan")), ["noise", "nan", "finite number"]),
@@ -253,6 +278,52 @@ MISTAKES = [
     (declare(parameters={"x": {"type": "real", "low": 0}}), ["'x'", "'high'", "missing"]),
     (declare(parameters={"x": {"type": "real", "low": 0, "hi": 1}}), ["'x'", "unknown key 'hi'"]),
 ]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"), [("converged is true", True), ("  melt down IS False ", False), ("is it is true", True)]
+)
+def test_a_yes_or_no_is_written_as_text(text, wanted):
+    constraint = Constraint.parse(text)
+    assert constraint.is_yes_no
+    assert constraint.threshold is wanted
+    assert constraint.direction == (1 if wanted else -1)
+    assert Constraint.parse(str(constraint)) == constraint
+
+
+def test_success_is_a_condition_where_failures_are_learnt():
+    problem = Problem(
+        {"x": Real(0, 1)},
+        minimize="f",
+        constraints=["c >= 0", "ok is true"],
+        tasks={"a": Task(["f", "ok"], failures="learn"), "b": ["c"]},
+    )
+    assert problem.rows == ("f", "c", "ok", "a succeeds")
+    assert problem.outcomes == ("f", "c", "ok")
+    assert problem.yes_no == {"ok"}
+    assert problem.informs("a") == ("f", "ok", "a succeeds")
+    assert problem.informs("b") == ("c",)
+    assert problem.confidences == (0.95, 0.95, 0.95)
+
+
+def test_everything_about_tasks_and_resources_survives_json():
+    problem = Problem(
+        {"x": Real(0, 1)},
+        minimize="f",
+        constraints=["c >= 0", "ok is false"],
+        tasks={"a": Task(["f"], "measured", "learn", 5), "b": Task(["c", "ok"], cost=2)},
+        resources={"gpu": Resource(["a"], slots=3), "cpu": ["a", "b"]},
+    )
+    assert Problem.from_json(problem.to_json()) == problem
+    assert problem.difference(Problem.from_json(problem.to_json())) == []
+
+
+def test_problems_that_measure_the_same_in_another_way_do_not_differ():
+    def made(**given):
+        return Problem({"x": Real(0, 1)}, minimize="f", tasks={"a": Task(["f"], **given)}, resources={"r": ["a"]})
+
+    assert made().difference(made(cost=5, timeout=3)) == []
+    assert made().difference(made(failures="learn")) == ["task a: f (failures: record) became f (failures: learn)"]
 
 
 @pytest.mark.parametrize(("mistake", "said"), MISTAKES, ids=[" ".join(said)[:40] for _, said in MISTAKES])

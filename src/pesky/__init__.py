@@ -1,15 +1,35 @@
 """Bayesian optimization under pesky constraints: which function to measure, and where."""
 
-from pesky.errors import DataError, PeskyError, ProblemError
-from pesky.model.beliefs import GP, Known
-from pesky.problem import Choice, Constraint, Integer, Problem, Real, Task
-from pesky.study import Evaluation, Recommendation, Study
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from pesky.errors import DataError, PeskyError, ProblemError, StorageError
+from pesky.problem import Choice, Constraint, Integer, Problem, Real, Resource, Task
+
+if TYPE_CHECKING:
+    from pesky.model.beliefs import GP, Known
+    from pesky.store import Evaluation
+    from pesky.study import Budget, Ending, Recommendation, Study
+
+# Imported on first use: a command that only reads a study file, and a child process that only calls a user's function,
+# should not wait seconds for torch.
+_ON_USE = {
+    "GP": "pesky.model.beliefs",
+    "Known": "pesky.model.beliefs",
+    "Budget": "pesky.study",
+    "Ending": "pesky.study",
+    "Evaluation": "pesky.store",
+    "Recommendation": "pesky.study",
+    "Study": "pesky.study",
+}
 
 __all__ = [
     "GP",
+    "Budget",
     "Choice",
     "Constraint",
     "DataError",
+    "Ending",
     "Evaluation",
     "Integer",
     "Known",
@@ -18,6 +38,14 @@ __all__ = [
     "ProblemError",
     "Real",
     "Recommendation",
+    "Resource",
+    "StorageError",
     "Study",
     "Task",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _ON_USE:
+        raise AttributeError(f"module 'pesky' has no attribute {name!r}")
+    return getattr(import_module(_ON_USE[name]), name)

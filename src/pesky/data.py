@@ -1,13 +1,17 @@
 """Observations per row, as tensors; inside, always: minimize, c >= 0 is feasible, scaled.
 
-Row 0 is the objective, row k the k-th constraint; each has points and values of its own. Values are scaled to
+Row 0 is the objective, row k the k-th condition; each has points and values of its own. Values are scaled to
 suit a Gaussian process of about unit amplitude: scaled = (direction * value - offset) / scale. A constraint's
 offset is its threshold and nothing else, so that feasible stays exactly c >= 0.
+
+The values of a yes/no row are +1 where the answer is the wanted one and -1 where it is not: signs of a latent function
+that is feasible at zero and above. That function has no unit but its own: offset 0, scale 1, and `to_user` turns it
+into the latent function of "yes".
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, fields, replace
 from typing import SupportsFloat
 
 import torch
@@ -24,7 +28,8 @@ from pesky.space import Space
 class Observations:
     """What was measured: J rows, padded with zeros to the N of the longest; `mask` is true where data are.
 
-    `noise` is the given variance of a measurement in scaled units, NaN where it is to be inferred.
+    `noise` is the given variance of a measurement in scaled units, NaN where it is to be inferred or there is none:
+    in rows that are yes or no (`binary`).
     """
 
     X: Float[Tensor, "J N d"]
@@ -34,6 +39,23 @@ class Observations:
     direction: Float[Tensor, " J"]
     offset: Float[Tensor, " J"]
     scale: Float[Tensor, " J"]
+    binary: Bool[Tensor, " J"]
+
+    def select(self, rows: Bool[Tensor, " J"]) -> "Observations":
+        """The observations of these rows."""
+        return Observations(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+
+    def in_units_of(self, other: "Observations") -> "Observations":
+        """The same observations, scaled as the other ones are: hyperparameters of one then suit both."""
+        ratio = (self.scale / other.scale)[:, None]
+        shift = ((self.offset - other.offset) / other.scale)[:, None]
+        return replace(
+            self,
+            y=torch.where(self.mask, self.y * ratio + shift, 0.0),
+            noise=self.noise * ratio[:, 0].square(),
+            offset=other.offset,
+            scale=other.scale,
+        )
 
     def to_user(self, row: int, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Scaled values of a row, in its outcome's own units."""
@@ -47,18 +69,28 @@ class Observations:
 def collect(
     problem: Problem, space: Space, measured: Sequence[tuple[Float[Tensor, " d"], Mapping[str, float]]]
 ) -> Observations:
-    """The observations of each row, from points with any subset of the outcomes each."""
-    told = [(u, check_outcomes(problem, outcomes)) for u, outcomes in measured]
+    """The observations of each row, from points with any subset of the outcomes each.
+
+    Besides what users tell, a task whose failures are learnt has an outcome "<task> succeeds", 1 or 0.
+    """
+    conditions = problem.conditions
+    yes_no = {condition.outcome for condition in conditions if condition.is_yes_no}
+    known = tuple(dict.fromkeys((*problem.outcomes, *problem.rows)))
+    told = [(u, _checked(outcomes, known, yes_no)) for u, outcomes in measured]
     for u, _ in told:
         if u.shape != (space.dim,):
             raise DataError(f"a point had the shape {tuple(u.shape)}: expected ({space.dim},), as encode gives.")
     points = [[u for u, outcomes in told if name in outcomes] for name in problem.rows]
     values = [_vector([outcomes[name] for _, outcomes in told if name in outcomes]) for name in problem.rows]
-    direction = [problem.sign, *(constraint.direction for constraint in problem.constraints)]
-    threshold = [None, *(constraint.threshold for constraint in problem.constraints)]
-    rows = [_standardize(v, *given) for v, *given in zip(values, direction, threshold, strict=True)]
+    direction = [problem.sign, *(condition.direction for condition in conditions)]
+    threshold = [None, *(condition.threshold for condition in conditions)]
+    binary = [False, *(condition.is_yes_no for condition in conditions)]
+    rows = [
+        (sign * (2 * v - 1), 0.0, 1.0) if is_yes_no else _standardize(v, sign, limit)
+        for v, sign, limit, is_yes_no in zip(values, direction, threshold, binary, strict=True)
+    ]
     scale = _vector([scale for _, _, scale in rows])
-    noise = [problem.noise[name] for name in problem.rows]
+    noise = [problem.noise.get(name) for name in problem.rows]
     deviation = _vector([math.nan if given is None else given for given in noise])
     empty = torch.zeros(0, space.dim, dtype=torch.float64)
     return Observations(
@@ -69,15 +101,20 @@ def collect(
         direction=_vector(direction),
         offset=_vector([offset for _, offset, _ in rows]),
         scale=scale,
+        binary=torch.tensor(binary),
     )
 
 
 def check_outcomes(problem: Problem, outcomes: Mapping[str, object]) -> dict[str, float]:
-    """The measured outcomes as floats, or a DataError that says which one does not fit the problem."""
+    """The measured outcomes as floats (a yes as 1, a no as 0), or a DataError that says which one does not fit."""
+    return _checked(outcomes, problem.outcomes, problem.yes_no)
+
+
+def _checked(outcomes: Mapping[str, object], known: Sequence[str], yes_no: Set[str]) -> dict[str, float]:
     for name in outcomes:
-        if name not in problem.outcomes:
-            raise DataError(unknown_name("outcome", name, problem.outcomes))
-    return {name: _finite(name, value) for name, value in outcomes.items()}
+        if name not in known:
+            raise DataError(unknown_name("outcome", name, known))
+    return {name: (_answer if name in yes_no else _finite)(name, value) for name, value in outcomes.items()}
 
 
 def _standardize(
@@ -102,14 +139,30 @@ def _standardize(
 
 
 def _finite(name: str, given: object) -> float:
-    try:
-        # whatever is one number: also an array or a tensor of one element
-        value = float(given) if isinstance(given, SupportsFloat) else math.nan
-    except (ValueError, TypeError, RuntimeError, OverflowError):
-        value = math.nan
+    value = _number(given)
     if not math.isfinite(value):
         raise DataError(f"the outcome {name!r} was {given!r}: expected a finite number; leave it out if it has none.")
     return value
+
+
+def _answer(name: str, given: object) -> float:
+    value = _number(given)
+    if value not in (0.0, 1.0):
+        raise DataError(
+            f"the outcome {name!r} was {given!r}: it is a yes or no, so expected True or False (or 1 or 0); "
+            "leave it out if there is no answer."
+        )
+    return value
+
+
+def _number(given: object) -> float:
+    """The float of whatever is one number, also an array or a tensor of one element; NaN if it is none."""
+    try:
+        item = getattr(given, "item", None)
+        given = item() if callable(item) else given
+        return float(given) if isinstance(given, SupportsFloat) else math.nan
+    except (ValueError, TypeError, RuntimeError, OverflowError):
+        return math.nan
 
 
 def _vector(numbers: Sequence[float]) -> Float[Tensor, " n"]:

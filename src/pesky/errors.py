@@ -16,6 +16,10 @@ class DataError(PeskyError):
     """A point or a measured value does not fit the problem."""
 
 
+class StorageError(PeskyError):
+    """A storage cannot be opened or does not hold what was asked for."""
+
+
 def unknown_name(kind: str, given: object, known: Iterable[str]) -> str:
     """The message for a name nobody declared, with the nearest known one when there is one."""
     names = list(known)

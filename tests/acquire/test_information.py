@@ -1,15 +1,23 @@
 """The gain against brute force under the same factors, its gradient, its invariances and its edge cases."""
 
+import math
+from typing import Any
+
+import mpmath
 import pytest
 import torch
 from made import difference_quotient, hyperparameters, make_belief
+from scipy.stats import bernoulli, norm
 from torch import Tensor
 
 from pesky.acquire import information
-from pesky.acquire.information import InformationGain, information_gain, neighbors, relevant_points
+from pesky.acquire.information import InformationGain, _doubt, information_gain, neighbors, relevant_points
 from pesky.acquire.pending import Anticipation, Pending
 from pesky.infer import ep
+from pesky.infer.predict import predict
 from pesky.model import GaussianProcess, Hyperparameters
+from pesky.model.belief import YES_NO_NOISE
+from pesky.model.binary import pseudo_measurements
 from pesky.optimum import Representatives, sample_optima
 
 
@@ -52,9 +60,32 @@ def brute_force(belief: GaussianProcess, x: Tensor, weight: Tensor, X: Tensor, c
             better = (z[0, others] < z[0, -2]) & (z[1:, others] >= 0).all(0)
             kept = ~better.any(0) & (z[1:, -2] >= 0).all(0)
             assert kept.sum() > 3000
-            after += share * 0.5 * torch.log(z[:, -1][:, kept].var(-1) + belief.noise)
-        gains.append(0.5 * torch.log(belief.variance(at[None])[:, 0] + belief.noise) - after)
+            chosen = z[:, -1][:, kept]
+            after += share * entropy(belief, torch.special.ndtr(chosen).mean(-1), chosen.var(-1))
+        mean, variance = belief.mean(at[None])[:, 0], belief.variance(at[None])[:, 0]
+        gains.append(entropy(belief, torch.special.ndtr(mean / (1 + variance).sqrt()), variance) - after)
     return torch.stack(gains)
+
+
+def entropy(belief: GaussianProcess, yes: Tensor, variance: Tensor) -> Tensor:
+    """Of a measurement of each row: of an answer that is yes with this probability, or of a normal up to a constant."""
+    of_answer = torch.distributions.Bernoulli(yes).entropy()
+    return torch.where(belief.binary, of_answer, 0.5 * torch.log(variance + belief.noise))
+
+
+def answered(rows: int = 3, n: int = 6, **given: Any) -> GaussianProcess:
+    """A belief whose last row is a yes or no, answered as its own draw says."""
+    base = make_belief(rows=rows, n=n, **given)
+    yes_no = torch.arange(rows) == rows - 1
+    h = base.hyperparameters._replace(
+        noise=torch.where(yes_no, YES_NO_NOISE, base.noise), amplitude=torch.where(yes_no, 4.0, base.amplitude)
+    )
+    last = slice(rows - 1, rows)
+    signs = torch.where(base.y[last] > 0, 1.0, -1.0)
+    values, noise = pseudo_measurements("se", base.X[last], signs, base.mask[last], h.rows(yes_no))
+    y, data_noise = base.y.clone(), h.noise[:, None].repeat(1, n)
+    y[last], data_noise[last] = values, noise
+    return GaussianProcess("se", base.X, y, base.mask, h, None, yes_no, data_noise)
 
 
 @pytest.mark.parametrize(("rows", "seed"), [(1, 0), (2, 1), (3, 2)])
@@ -68,6 +99,130 @@ def test_gains_agree_with_brute_force_under_the_same_factors(rows, seed):
     assert exact.max() > 0.05
     assert (found - exact).abs().max() < 0.25 * exact.max() + 0.005
     assert (found - exact).abs().mean() < 0.12 * exact.max() + 0.003
+
+
+@pytest.mark.parametrize(("rows", "seed"), [(2, 0), (3, 0), (3, 2)])
+def test_gains_of_answers_agree_with_brute_force_under_the_same_factors(rows, seed):
+    belief = answered(rows, n=3, d=1, seed=seed, noise=0.2, lengthscale=0.25, offsets=(0.4,)[: rows - 2])
+    x, weight = torch.tensor([[0.15], [0.6]]), torch.tensor([0.7, 0.3])
+    X = torch.tensor([[0.05], [0.3], [0.5], [0.62], [0.95]])
+    exact = brute_force(belief, x, weight, X)
+    found = at_points(belief, x, weight).gains(X)
+    assert exact[:, -1].max() > 0.02
+    assert (found - exact)[:, -1].abs().max() < 0.25 * exact[:, -1].max() + 0.005
+    assert (found - exact).abs().max() < 0.25 * exact.max() + 0.005
+    assert (found - exact).abs().mean() < 0.12 * exact.max() + 0.003
+
+
+def test_the_gain_of_an_answer_is_what_its_entropy_loses():
+    """From the moments of METHOD 8, by SciPy's normal and the definition of the entropy of a yes or no."""
+    belief = answered()
+    x, weight = torch.tensor([[0.2, 0.4], [0.7, 0.3], [0.5, 0.9]]), torch.tensor([0.5, 0.3, 0.2])
+    gain = at_points(belief, x, weight, reach=0.2)
+    seen = gain.look(grid())
+    cross = seen.covariance.reshape(-1, 12)[gain.gather].view(*gain.knowledge.weight.shape, 12)
+    after = predict(gain.knowledge, seen.mean, seen.variance[..., None, :], cross, belief.amplitude)
+
+    def doubt(mean: Tensor, variance: Tensor) -> Tensor:
+        p = norm.cdf((mean / (1 + variance).sqrt()).numpy())
+        return torch.as_tensor(bernoulli.entropy(p))
+
+    expected = doubt(belief.mean(grid())[-1], belief.variance(grid())[-1])
+    expected = expected - (weight[:, None] * doubt(after.mean[-1], after.variance[-1])).sum(0)
+    torch.testing.assert_close(gain.gains(grid())[:, -1], expected, rtol=0, atol=1e-10)
+
+
+def test_the_gain_of_an_answer_never_exceeds_a_bit():
+    for seed in range(3):
+        gains = gain_of(answered(seed=seed), samples=20, draws=200).gains(grid(100))[:, -1]
+        assert gains.min() > -0.05
+        assert 0.02 < gains.max() < 0.6932
+
+
+def test_the_entropy_of_an_answer_is_exact_and_smooth_far_out():
+    mean = torch.linspace(-40, 40, 161)[None, None].requires_grad_()
+    variance = torch.full_like(mean, 0.5)
+    found = _doubt(mean, variance, torch.tensor([0]))
+    (slope,) = torch.autograd.grad(found.sum(), mean)
+    u = (mean / math.sqrt(1.5)).detach()
+    exact = [binary_entropy(float(each)) for each in u.flatten()]
+    torch.testing.assert_close(found.detach().flatten(), torch.tensor(exact), rtol=1e-9, atol=0)
+    density = torch.exp(-0.5 * u.square()) / math.sqrt(2 * math.pi)
+    odds = torch.special.log_ndtr(u) - torch.special.log_ndtr(-u)
+    torch.testing.assert_close(slope, -density * odds / math.sqrt(1.5), rtol=1e-7, atol=1e-200)
+    out = torch.tensor([-1e6, -200, 200, 1e6])[None, None].requires_grad_()
+    far = _doubt(out, torch.ones_like(out), torch.tensor([0]))
+    assert (far == 0).all()
+    assert (torch.autograd.grad(far.sum(), out)[0] == 0).all()
+
+
+def binary_entropy(u: float) -> float:
+    """Entropy of a yes of probability Phi(u), in digits enough for 1 - Phi(33)."""
+    with mpmath.workdps(300):
+        p, q = (mpmath.erfc(-s * mpmath.mpf(u) / mpmath.sqrt(2)) / 2 for s in (1, -1))
+        return float(-sum(each * mpmath.log(each) for each in (p, q)))
+
+
+def test_the_gradient_of_the_gain_of_an_answer_is_that_of_finite_differences():
+    gain = gain_of(answered())
+    X = grid(6).requires_grad_()
+    (gradient,) = torch.autograd.grad(gain.gains(X)[:, -1].sum(), X)
+    with torch.no_grad():
+        numeric = difference_quotient(lambda x: gain.gains(x)[:, -1], X.detach(), 1e-6)
+    torch.testing.assert_close(gradient, numeric, rtol=2e-4, atol=2e-5)
+
+
+def test_a_yes_that_is_certain_changes_nothing_and_is_worth_nothing():
+    belief = make_belief(rows=2, seed=2)
+    h = belief.hyperparameters
+    more = Hyperparameters(
+        torch.cat([h.lengthscale, h.lengthscale[1:]]),
+        torch.cat([h.amplitude, torch.tensor([4.0])]),
+        torch.cat([h.noise, torch.tensor([YES_NO_NOISE])]),
+        torch.cat([h.mean, torch.tensor([16.0])]),
+    )
+    yes_no = torch.tensor([False, False, True])
+    X = belief.X[[0, 0, 0]]
+    values, noise = pseudo_measurements("se", X[2:], torch.ones(1, 6), belief.mask[:1], more.rows(yes_no))
+    data_noise = torch.cat([h.noise[:, None].expand(2, 6), noise])
+    certain = GaussianProcess(
+        "se", X, torch.cat([belief.y, values]), belief.mask[[0, 0, 0]], more, None, yes_no, data_noise
+    )
+    x = torch.tensor([[0.2, 0.4], [0.7, 0.3], [0.5, 0.9]])
+    one, other = at_points(belief, x, reach=0.2).gains(grid()), at_points(certain, x, reach=0.2).gains(grid())
+    torch.testing.assert_close(other[:, :2], one, rtol=0, atol=1e-5)
+    assert (other[:, 2].abs() < 1e-6).all()
+
+
+def test_with_a_pending_answer_each_sample_has_an_entropy_of_its_own():
+    belief = answered()
+    X = grid(5)
+    pending = Pending(X[:1], torch.tensor([[False, False, True]]))
+    gain, before = gain_of(belief, 20, 200, pending=pending), gain_of(belief, 20, 200)
+    seen = gain.look(X)
+    assert seen.mean.shape[-2] == 20
+    cross = seen.covariance.reshape(-1, 5)[gain.gather].view(*gain.knowledge.weight.shape, 5)
+    after = predict(gain.knowledge, seen.mean, seen.variance[..., None, :], cross, belief.amplitude)
+    rows = torch.tensor([2])
+    lost = _doubt(seen.mean, seen.variance[..., None, :], rows) - _doubt(after.mean, after.variance, rows)
+    torch.testing.assert_close(gain.gains(X)[:, 2], (gain.weight[:, None] * lost[0]).sum(0))
+    # the same question again is worth less, and the answer is no longer in the samples' one mind
+    assert gain.gains(X)[0, 2] < 0.75 * before.gains(X)[0, 2]
+    assert seen.mean[2, :, 0].std() > 0.3
+
+
+def test_answers_in_samples_of_hyperparameters_are_averaged_too():
+    belief = answered()
+    h = belief.hyperparameters
+    several = GaussianProcess(
+        "se", belief.X, belief.y.expand(2, 3, 6), belief.mask, Hyperparameters(*(torch.stack([p, p]) for p in h)),
+        None, belief.yes_no, belief.data_noise.expand(2, 3, 6),  # pyright: ignore[reportOptionalMemberAccess]
+    )  # fmt: skip
+    x = torch.tensor([[0.2, 0.4], [0.7, 0.3]])
+    chosen = Representatives(x.expand(2, 2, 2), torch.full((2, 2), 0.5), torch.arange(2).expand(2, 2))
+    g = torch.Generator().manual_seed(0)
+    both = information_gain(several, chosen, several.paths(2, g), 0.2, g).gains(grid())
+    torch.testing.assert_close(both, at_points(belief, x, reach=0.2).gains(grid()), rtol=0, atol=1e-3)
 
 
 def test_local_points_add_to_what_is_known():

@@ -2,7 +2,7 @@
 
 import torch
 
-from pesky.acquire.maximize import maximize, spread_out
+from pesky.acquire.maximize import Effort, maximize, spread_out
 
 CANDIDATES = torch.rand(200, 2, generator=torch.Generator().manual_seed(0))
 PEAKS = torch.tensor([[0.2, 0.3], [0.8, 0.9]])
@@ -14,25 +14,37 @@ def bumps(x: torch.Tensor) -> torch.Tensor:
 
 
 def test_each_task_has_the_maximum_of_its_own_rows():
-    best = maximize(bumps, torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.2, 1.0]]), CANDIDATES)
+    best = maximize(lambda x: bumps(x) @ torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.2, 1.0]]).mT, CANDIDATES)
     torch.testing.assert_close(best.x[:2], PEAKS, rtol=0, atol=1e-3)
     torch.testing.assert_close(best.value[:2], torch.ones(2), rtol=0, atol=1e-5)
     torch.testing.assert_close(best.x[2], PEAKS[1], rtol=0, atol=1e-2)
 
 
-def test_shares_scale_the_value():
-    best = maximize(bumps, torch.tensor([[3.0, 0.0]]), CANDIDATES)
-    torch.testing.assert_close(best.value, torch.tensor([3.0]), rtol=0, atol=1e-4)
+def test_the_best_is_sought_where_the_margin_allows():
+    """The first peak is left of the line x = 0.5, the second right of it; the line cuts off the first."""
+    best = maximize(bumps, CANDIDATES, margin=lambda x: x[:, 0] - 0.5)
+    torch.testing.assert_close(best.x, torch.tensor([[0.5, 0.3], [0.8, 0.9]]), rtol=0, atol=5e-3)
+    assert (best.x[:, 0] >= 0.5).all()
+
+
+def test_where_no_point_is_allowed_the_least_forbidden_are():
+    best = maximize(bumps, CANDIDATES, margin=lambda x: x[:, 0] - 2.0)
+    assert (best.x[:, 0] > 0.9).all()
+
+
+def test_less_effort_is_still_no_worse_than_the_best_candidate():
+    best = maximize(bumps, CANDIDATES, effort=Effort(starts=1, steps=2))
+    assert (best.value >= bumps(CANDIDATES).amax(0)).all()
 
 
 def test_maxima_on_the_faces_are_found():
-    best = maximize(lambda x: x[:, :1] - 2 * x[:, 1:], torch.ones(1, 1), CANDIDATES)
+    best = maximize(lambda x: x[:, :1] - 2 * x[:, 1:], CANDIDATES)
     torch.testing.assert_close(best.x, torch.tensor([[1.0, 0.0]]), rtol=0, atol=1e-6)
 
 
 def test_the_best_is_no_worse_than_the_best_candidate():
     wavy = lambda x: torch.sin(40 * x).sum(-1, keepdim=True)  # noqa: E731
-    best = maximize(wavy, torch.ones(1, 1), CANDIDATES)
+    best = maximize(wavy, CANDIDATES)
     assert best.value.item() >= wavy(CANDIDATES).max().item()
 
 
@@ -49,7 +61,7 @@ def test_discrete_moves_reach_what_the_ascent_cannot():
         return torch.stack([up, down]).clamp(0, 1)
 
     low = CANDIDATES * torch.tensor([1.0, 0.0])
-    best = maximize(gains, torch.ones(1, 1), low, neighbors)
+    best = maximize(gains, low, neighbors)
     torch.testing.assert_close(best.x, torch.tensor([[0.37, 1.0]]), rtol=0, atol=1e-3)
     assert best.value.item() > 0.999
 

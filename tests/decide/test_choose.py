@@ -6,7 +6,7 @@ from made import make_belief
 from pesky import Choice, Integer, Real
 from pesky.acquire import Setting
 from pesky.acquire.pending import Pending
-from pesky.decide import choose
+from pesky.decide import Menu, analyze, choose, fixed_prices
 from pesky.decide.choose import cloud
 from pesky.model import GaussianProcess
 from pesky.space import Space
@@ -19,7 +19,9 @@ EACH = torch.eye(2)
 def decide(belief, shares=EACH, costs=(1.0, 1.0), space=SPACE, seed=0, **given):
     generator = torch.Generator().manual_seed(seed)
     confidence = torch.full((belief.amplitude.shape[-1] - 1,), 0.95)
-    return choose(belief, space, shares, torch.tensor(costs), QUICK, confidence, generator, **given)
+    menu = Menu(shares, (None,) * len(shares), fixed_prices(torch.tensor(costs)))
+    analysis = analyze(belief, space, QUICK, generator, given.get("pending"))
+    return choose(analysis, space, menu, confidence, generator, **given)
 
 
 def test_the_task_of_most_gain_per_cost_is_chosen():

@@ -1,17 +1,20 @@
 """A model that is sure of a wrong answer is checked where its answer lies."""
 
+from dataclasses import replace
+
 import torch
 
 import pesky
 from pesky import Real
 from pesky.acquire.pending import Pending
 from pesky.decide.doubt import doubt
+from pesky.decide.menu import Menu, fixed_prices
 from pesky.decide.recommend import recommend
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.space import Space
 
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
-EACH, COSTS, CONFIDENCE = torch.eye(2), torch.ones(2), torch.tensor([0.95])
+MENU, CONFIDENCE = Menu(torch.eye(2), (None, None), fixed_prices(torch.ones(2))), torch.tensor([0.95])
 
 
 def sure_belief() -> GaussianProcess:
@@ -29,17 +32,25 @@ def sure_belief() -> GaussianProcess:
 
 def test_the_unchecked_constraint_is_measured_at_the_recommendation():
     belief = sure_belief()
-    task, u = doubt(belief, SPACE, EACH, COSTS, CONFIDENCE, 0)
+    task, u = doubt(belief, SPACE, MENU, CONFIDENCE, 0)
     assert task == 1
     torch.testing.assert_close(u, recommend(belief, SPACE, CONFIDENCE, 0).u)
 
 
 def test_while_that_is_being_measured_the_question_is_another():
     belief = sure_belief()
-    _, first = doubt(belief, SPACE, EACH, COSTS, CONFIDENCE, 0)
-    task, second = doubt(belief, SPACE, EACH, COSTS, CONFIDENCE, 0, Pending(first[None], torch.tensor([[False, True]])))
+    _, first = doubt(belief, SPACE, MENU, CONFIDENCE, 0)
+    task, second = doubt(belief, SPACE, MENU, CONFIDENCE, 0, Pending(first[None], torch.tensor([[False, True]])))
     assert task == 1
     assert (first - second).norm() > 0.1
+
+
+def test_a_yes_or_no_does_not_keep_the_recommendation_unchecked():
+    """The constraint's latent function is uncertain there, as it always is; the objective is known."""
+    belief = replace(sure_belief(), yes_no=torch.tensor([False, True]))
+    task, u = doubt(belief, SPACE, MENU, CONFIDENCE, 0)
+    assert task == 0
+    assert (u - recommend(belief, SPACE, CONFIDENCE, 0).u).norm() > 0.01
 
 
 def test_a_study_misled_by_its_first_values_finds_out():

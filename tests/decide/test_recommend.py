@@ -9,6 +9,8 @@ from pesky import Integer, Problem, Real
 from pesky.decide import recommend
 from pesky.decide.recommend import standing
 from pesky.model import GaussianProcess, Hyperparameters
+from pesky.model.belief import YES_NO_NOISE
+from pesky.model.binary import pseudo_measurements
 from pesky.space import Space
 
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
@@ -132,3 +134,49 @@ def test_in_a_discrete_space_it_is_one_of_its_points():
     lattice = torch.cat([torch.stack([space.encode({"n": n, "y": y / 100}) for y in range(101)]) for n in range(7)])
     mean, p = moments(belief, lattice)
     assert found.mean <= mean[(p >= 0.95).all(0)].min() + 5e-3
+
+
+def crashing(samples: int | None = None) -> GaussianProcess:
+    """A bowl around (0.8, 0.5) whose runs crash beyond x = 0.6, measured on a lattice."""
+    X = torch.cartesian_prod(torch.linspace(0.05, 0.95, 7), torch.linspace(0.1, 0.9, 4)).expand(2, 28, 2)
+    bowl = (X[0] - torch.tensor([0.8, 0.5])).square().sum(-1)
+    answers = torch.where(X[0, :, 0] > 0.6, -1.0, 1.0)
+    h = Hyperparameters(
+        torch.tensor([[0.6, 0.6], [0.3, 0.6]]),
+        torch.tensor([0.1, 8.0]),
+        torch.tensor([1e-6, YES_NO_NOISE]),
+        torch.tensor([0.2, 0.0]),
+    )
+    yes_no, mask = torch.tensor([False, True]), torch.ones(2, 28, dtype=torch.bool)
+    values, noise = pseudo_measurements("se", X[1:], answers[None], mask[1:], h.rows(yes_no))
+    y, data_noise = torch.cat([bowl[None], values]), torch.cat([torch.full((1, 28), 1e-6), noise])
+    if samples is not None:
+        h = Hyperparameters(*(part.expand(samples, *part.shape) for part in h))
+        y, data_noise = y.expand(samples, 2, 28), data_noise.expand(samples, 2, 28)
+    return GaussianProcess("se", X, y, mask, h, None, yes_no, data_noise)
+
+
+@pytest.mark.parametrize("samples", [None, 3])
+def test_a_yes_or_no_holds_with_the_probability_of_its_answer(samples):
+    belief, X = crashing(samples), GRID[::37]
+    here = X if samples is None else X.expand(samples, *X.shape)
+    mean, variance = belief.mean(here)[..., 1, :], belief.variance(here)[..., 1, :]
+    p = torch.as_tensor(norm.cdf((mean / (1 + variance).sqrt()).numpy()))
+    p = p if samples is None else p.mean(0)
+    now = standing(belief, X, torch.tensor([0.9]))
+    torch.testing.assert_close(now.log_probability[0].exp(), p)
+    assert torch.equal(now.margin[0] >= 0, p >= 0.9)
+    assert (p >= 0.9).any()
+
+
+@pytest.mark.parametrize("samples", [None, 3])
+def test_the_recommendation_keeps_clear_of_crashes(samples):
+    belief = crashing(samples)
+    found = recommend(belief, SPACE, torch.tensor([0.95]), 0)
+    assert found.is_confident
+    assert found.probabilities.item() == pytest.approx(0.95, abs=1e-3)
+    assert 0.4 < found.u[0] < 0.6
+    assert found.u[1].item() == pytest.approx(0.5, abs=0.1)
+    bolder = recommend(belief, SPACE, torch.tensor([0.7]), 0)
+    assert bolder.u[0] > found.u[0]
+    assert bolder.mean < found.mean

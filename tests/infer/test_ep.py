@@ -287,3 +287,23 @@ def test_relevance_is_the_largest_shift_of_any_row():
     torch.testing.assert_close(score, no_better(a).shift.abs().amax(0))
     assert score[0] > 0.5
     assert (score[1:] < 1e-3).all()
+
+
+def test_resuming_from_converged_sites_stays_where_they_are():
+    prior = prior_of(draw_joint(6, 2, 5, seed=11))
+    state, _ = converge(prior)
+    again = ep.resume(prior, state.sites)
+    torch.testing.assert_close(again.q.mean, state.q.mean)
+    torch.testing.assert_close(again.q.variance, state.q.variance)
+
+
+def test_sites_that_do_not_fit_are_halved_until_they_do_and_only_those():
+    prior = prior_of(draw_joint(2, 1, 3, seed=12))
+    good, _ = converge(prior)
+    tau = good.sites.tau.clone()
+    tau[1] = -1e3
+    state = ep.resume(prior, ep.Sites(tau, good.sites.nu))
+    torch.testing.assert_close(state.sites.tau[0], good.sites.tau[0])
+    assert (state.sites.tau[1] > -1e3).all()
+    assert torch.isfinite(state.q.mean).all()
+    assert (state.q.variance > 0).all()

@@ -7,7 +7,11 @@ import torch
 
 from pesky import GP, Choice, Integer, Known, Problem, ProblemError, Real
 from pesky.data import collect
+from pesky.model import GaussianProcess
+from pesky.model.belief import YES_NO_NOISE
 from pesky.model.beliefs import scaled
+from pesky.model.binary import pseudo_measurements
+from pesky.problem import Task
 from pesky.space import Space
 
 PROBLEM = Problem(
@@ -115,3 +119,119 @@ def test_nothing_measured_gives_a_prior(hyperparameters):
 def test_a_model_that_makes_no_sense_is_refused(make, message):
     with pytest.raises(ProblemError, match=message):
         make()
+
+
+CRASHING = Problem(
+    {"x": Real(0, 1), "y": Real(0, 1)},
+    maximize="gain",
+    constraints=["crash is false", "heat <= 40"],
+    tasks={"run": Task(["gain", "heat", "crash"], failures="learn")},
+)
+
+
+def crashing(numbers_only: bool = False, flip: bool = False):
+    """Gain and heat everywhere but where the run failed; a crash beyond x = 0.6, a failure beyond y = 0.8."""
+    space = Space.of(PROBLEM)
+    U = torch.rand(14, 2, generator=torch.Generator().manual_seed(2))
+    told = []
+    for u in U:
+        fails = bool(u[1] > 0.8)
+        outcomes = {} if fails else {"gain": float(5 * u.sum()), "heat": float(60 * u[0])}
+        if not numbers_only:
+            outcomes |= {"run succeeds": float(not fails)} | ({} if fails else {"crash": float(u[0] > 0.6) != flip})
+        told.append((u, outcomes))
+    if numbers_only:
+        return collect(Problem(CRASHING.parameters, maximize="gain", constraints=["heat <= 40"]), space, told)
+    return collect(_flipped(CRASHING) if flip else CRASHING, space, told)
+
+
+def _flipped(problem: Problem) -> Problem:
+    constraints = ["crash is true", *problem.constraints[1:]]
+    return Problem(problem.parameters, maximize="gain", constraints=constraints, tasks=problem.tasks)
+
+
+def probability(belief, X: torch.Tensor) -> torch.Tensor:
+    X = X.expand(*belief.amplitude.shape[:-1], *X.shape)
+    return torch.special.ndtr(belief.mean(X) / (1 + belief.variance(X)).sqrt())
+
+
+@pytest.mark.parametrize("source", ["maximum", "slice"])
+def test_yes_no_rows_are_latent_functions_beside_numbers_that_they_leave_alone(source):
+    model, o = GP(hyperparameters=source, samples=3), crashing()
+    assert CRASHING.rows == ("gain", "crash", "heat", "run succeeds")
+    believed = model.believe(o, CRASHING.rows, None, None, torch.Generator().manual_seed(0))
+    alone = model.believe(crashing(True), ("gain", "heat"), None, None, torch.Generator().manual_seed(0))
+    assert believed.binary.tolist() == [False, True, False, True]
+    assert not alone.binary.any()
+    assert believed.amplitude.shape == ((3, 4) if source == "slice" else (4,))
+    assert (believed.noise[..., [1, 3]] == YES_NO_NOISE).all()
+    X = torch.rand(6, 2).expand(*believed.amplitude.shape[:-1], 6, 2)
+    torch.testing.assert_close(believed.mean(X)[..., [0, 2], :], alone.mean(X), rtol=0, atol=1e-6)
+    torch.testing.assert_close(believed.variance(X)[..., [0, 2], :], alone.variance(X), rtol=0, atol=1e-6)
+    safe, crash, failing = probability(believed, torch.tensor([[0.2, 0.4], [0.85, 0.4], [0.4, 0.95]])).unbind(-1)
+    assert (safe[..., [1, 3]] > 0.75).all()
+    assert (crash[..., 1] < 0.3).all()
+    assert (failing[..., 3] < 0.5).all()
+    for part in believed.hyperparameters:
+        if source == "slice":
+            assert (part[:, [1, 3]] == part[:1, [1, 3]]).all()
+            assert (part[0, 0] != part[1, 0]).any()
+
+
+def test_the_belief_of_yes_no_rows_is_that_of_their_pseudo_measurements():
+    o = crashing()
+    belief = GP(kernel="se").believe(o, CRASHING.rows, None, None, torch.Generator())
+    yes_no = torch.tensor([False, True, False, True])
+    h, data = belief.hyperparameters.rows(yes_no), o.select(yes_no)
+    values, noise = pseudo_measurements("se", data.X, data.y, data.mask, h)
+    alone = GaussianProcess("se", data.X, values, data.mask, h, data_noise=noise)
+    X = torch.rand(6, 2)
+    torch.testing.assert_close(belief.mean(X)[yes_no], alone.mean(X))
+    torch.testing.assert_close(belief.variance(X)[yes_no], alone.variance(X))
+
+
+def test_the_opposite_question_with_opposite_answers_is_believed_alike():
+    one = GP().believe(crashing(), CRASHING.rows, None, None, torch.Generator())
+    other = GP().believe(crashing(flip=True), CRASHING.rows, None, None, torch.Generator())
+    X = torch.rand(5, 2)
+    assert torch.equal(one.mean(X), other.mean(X))
+    assert torch.equal(one.variance(X), other.variance(X))
+
+
+@pytest.mark.parametrize("source", ["maximum", "slice"])
+def test_yes_no_rows_start_from_the_previous_too(source):
+    model, o = GP(hyperparameters=source, samples=2), crashing()
+    first = model.believe(o, CRASHING.rows, None, None, torch.Generator().manual_seed(0))
+    again = model.believe(o, CRASHING.rows, None, first.hyperparameters, torch.Generator().manual_seed(0))
+    yes_no = torch.tensor([False, True, False, True])
+    one, other = first.hyperparameters.rows(yes_no).first(), again.hyperparameters.rows(yes_no).first()
+    torch.testing.assert_close(one.lengthscale, other.lengthscale, rtol=0.05, atol=0)
+    torch.testing.assert_close(one.amplitude, other.amplitude, rtol=0.05, atol=0)
+
+
+def test_known_hyperparameters_of_a_yes_or_no_are_of_the_latent_function_of_a_yes():
+    known = {**KNOWN, "crash": Known(lengthscale=0.3, amplitude=5.0, noise=77.0, mean=-1.5)}
+    model = GP(hyperparameters=known)
+    model.check(CRASHING.outcomes, 2)
+    o = crashing()
+    belief = model.believe(o, CRASHING.rows, None, None, torch.Generator())
+    h = belief.hyperparameters
+    assert (h.amplitude[1].item(), h.noise[1].item()) == (5.0, YES_NO_NOISE)
+    assert h.mean[1].item() == 1.5  # the row is feasible where there is no crash
+    torch.testing.assert_close(h.lengthscale[1], torch.tensor([0.3, 0.3]))
+    # nobody knows those of the success: they are fitted
+    fitted = GP().believe(o, CRASHING.rows, None, None, torch.Generator()).hyperparameters
+    torch.testing.assert_close(h.lengthscale[3], fitted.lengthscale[3], rtol=1e-2, atol=0)
+    far = torch.tensor([[40.0, 40.0]])
+    assert belief.mean(far)[1].item() == pytest.approx(1.5)
+    with pytest.raises(ProblemError, match="hyperparameters of 'crash'"):
+        GP(hyperparameters=KNOWN).check(CRASHING.outcomes, 2)
+
+
+@pytest.mark.parametrize("source", ["maximum", "slice"])
+def test_yes_no_rows_without_answers_are_their_prior(source):
+    empty = collect(CRASHING, Space.of(CRASHING), [])
+    model = GP(hyperparameters=source, samples=2)
+    belief = model.believe(empty, CRASHING.rows, None, None, torch.Generator().manual_seed(0))
+    p = probability(belief, torch.rand(3, 2))
+    torch.testing.assert_close(p[..., [1, 3], :], torch.full_like(p[..., [1, 3], :], 0.5))

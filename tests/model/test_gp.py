@@ -144,3 +144,41 @@ def test_a_snapped_belief_is_constant_between_lattice_points():
     torch.testing.assert_close(value, paths.at(on[[0, 1, 0]])[0])
     assert (gradient[..., 1] == 0).all()
     assert (gradient[..., 0] != 0).all()
+
+
+def test_every_datum_may_have_a_noise_of_its_own():
+    plain, X = make_belief(mask=MASK, mean=0.7), points()
+    noise = 0.01 + torch.rand(2, 6, generator=torch.Generator().manual_seed(3))
+    belief = GaussianProcess("se", plain.X, plain.y, MASK, plain.hyperparameters, data_noise=noise)
+    for row in range(2):
+        keep = MASK[row]
+        h, data = plain.hyperparameters, plain.X[row][keep]
+
+        def kernel(a, b, row=row, h=h):
+            r2 = ((a[:, None] - b[None]) / h.lengthscale[row]).square().sum(-1)
+            return h.amplitude[row] * torch.exp(-r2 / 2)
+
+        inverse = torch.linalg.inv(kernel(data, data) + torch.diag(noise[row][keep]))
+        mean = h.mean[row] + kernel(X, data) @ inverse @ (plain.y[row][keep] - h.mean[row])
+        covariance = kernel(X, X) - kernel(X, data) @ inverse @ kernel(data, X)
+        torch.testing.assert_close(belief.mean(X)[row], mean)
+        torch.testing.assert_close(belief.covariance(X, X)[row], covariance)
+        torch.testing.assert_close(belief.variance(X)[row], covariance.diagonal())
+        seen = belief.view(X[:4])(X)
+        torch.testing.assert_close(seen.mean[row], mean)
+        torch.testing.assert_close(seen.covariance[row], covariance[:4], rtol=0, atol=1e-9)
+        drawn = belief.paths(20_000, torch.Generator().manual_seed(0)).values(X)[row]
+        deviation = covariance.diagonal().sqrt()
+        assert ((drawn.mean(0) - mean) / deviation).abs().max() < 0.05
+        assert (drawn.std(0) / deviation - 1).abs().max() < 0.06
+
+
+def test_the_noise_of_a_row_is_that_of_all_its_data():
+    belief, X = make_belief(mask=MASK), points()
+    same = belief.noise[:, None].expand(2, 6)
+    spelled = GaussianProcess("se", belief.X, belief.y, MASK, belief.hyperparameters, data_noise=same)
+    assert torch.equal(spelled.mean(X), belief.mean(X))
+    assert torch.equal(spelled.variance(X), belief.variance(X))
+    drawn = [b.paths(5, torch.Generator().manual_seed(0)).values(X) for b in (belief, spelled)]
+    assert torch.equal(*drawn)
+    assert not belief.binary.any()

@@ -1,6 +1,7 @@
 """The information that one measurement gives about x*, per row (METHOD 2 to 9)."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -8,6 +9,7 @@ from torch import Tensor
 
 from pesky.acquire.pending import Anticipated, Anticipation, Pending
 from pesky.infer import ep
+from pesky.infer.gaussian import log_cdf
 from pesky.infer.predict import Knowledge, learn, predict, to_objective_differences
 from pesky.model.belief import Belief, Paths
 from pesky.optimum.representatives import Representatives
@@ -22,6 +24,16 @@ CHUNK = 2_000_000
 """Numbers in the largest tensor of one evaluation; more points are taken in turns."""
 
 
+class Conditioning(NamedTuple):
+    """Where the factors of each x* sample are, and the sites that EP found for them."""
+
+    points: Float[Tensor, "*b p d"]
+    which: Int[Tensor, "*b m n"]
+    """Each sample's points among them, its x* last."""
+    active: Bool[Tensor, "*b m s"]
+    sites: ep.Sites
+
+
 class InformationGain:
     """Expected gains in nats; a function of x with everything else fixed."""
 
@@ -34,9 +46,13 @@ class InformationGain:
         noise: Float[Tensor, "*b j"],
         amplitude: Float[Tensor, "*b j"],
         info: ep.Info,
+        conditioning: Conditioning,
+        binary: Bool[Tensor, " j"],
     ) -> None:
         self.look, self.knowledge, self.gather = look, knowledge, gather
         self.weight, self.noise, self.amplitude, self.info = weight, noise, amplitude, info
+        self.conditioning = conditioning
+        self.yes_no = binary.nonzero()[:, 0]
 
     def gains(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "x j"]:
         """Gain of measuring each row at each point, averaged over hyperparameter samples.
@@ -56,8 +72,23 @@ class InformationGain:
         noise = self.noise[..., None]
         before = 0.5 * torch.log(seen.variance + noise)
         after = 0.5 * torch.log(given_minimum.variance + noise[..., None])
-        gain = before - (self.weight[..., None, :, None] * after).sum(-2)
+        weight = self.weight[..., None, :, None]
+        gain = before - (weight * after).sum(-2)
+        if len(self.yes_no):
+            # With pending points the belief before, too, is each sample's own, and so is its entropy.
+            doubt = _doubt(seen.mean, seen.variance[..., None, :], self.yes_no)
+            left = _doubt(given_minimum.mean, given_minimum.variance, self.yes_no)
+            gain = gain.index_copy(-2, self.yes_no, (weight * (doubt - left)).sum(-2))
         return gain.reshape(-1, *gain.shape[-2:]).mean(0).mT
+
+
+def _doubt(
+    mean: Float[Tensor, "*b j #m x"], variance: Float[Tensor, "*b j #m x"], rows: Int[Tensor, " r"]
+) -> Float[Tensor, "*b r #m x"]:
+    """Entropy in nats of the answers of yes/no rows, whose latent values have these moments (METHOD 20.3)."""
+    mean, variance = mean.index_select(-3, rows), variance.index_select(-3, rows)
+    log_yes, log_no = (log_cdf(sign * mean / (1 + variance).sqrt()) for sign in (1, -1))
+    return -(log_yes.exp() * log_yes + log_no.exp() * log_no)
 
 
 def information_gain(
@@ -73,7 +104,7 @@ def information_gain(
 
     `paths` are the draws behind the samples, whose values serve as fantasies at the pending points.
     """
-    batch, rows = belief.amplitude.shape[:-1], belief.amplitude.shape[-1]
+    batch = belief.amplitude.shape[:-1]
     anticipation = Anticipation(belief, pending, paths, generator)
     smallest = belief.lengthscale.amin(-2)
     shared = belief.points if pending is None else torch.cat([belief.points, pending.X])
@@ -89,10 +120,60 @@ def information_gain(
     look = anticipation.view(points)
     seen = look(points)
     index, active = relevant_points(seen, chosen.x, points, smallest, shared.shape[-2], local.shape[-2])
-    knowledge, info = condition(seen, index, active, belief.amplitude)
-    gather = _flat_index(index, rows, points.shape[-2])
+    prior, values_covariance = priors(seen, index, active, belief.amplitude)
+    state, info = ep.run(prior)
+    return _ready(
+        belief, look, chosen.weight, state, values_covariance, info, Conditioning(points, index, active, state.sites)
+    )
+
+
+def refresh(
+    before: InformationGain,
+    belief: Belief,
+    paths: Paths,
+    generator: torch.Generator,
+    pending: Pending | None = None,
+) -> InformationGain:
+    """The gains after more was measured or asked, with the same x* samples and EP sites (METHOD 20.2).
+
+    The belief must have the hyperparameters and units of the one before. Points measured since carry no factor.
+    """
+    points, which, active, sites = before.conditioning
+    look = Anticipation(belief, pending, paths, generator).view(points)
+    prior, values_covariance = priors(look(points), which, active, belief.amplitude)
+    state = ep.resume(prior, sites)
+    conditioning = before.conditioning._replace(sites=state.sites)
+    return _ready(belief, look, before.weight, state, values_covariance, before.info, conditioning)
+
+
+def _ready(
+    belief: Belief,
+    look: Callable[[Tensor], Anticipated],
+    weight: Float[Tensor, "*b m"],
+    state: ep.State,
+    values_covariance: Float[Tensor, "q j n n"],
+    info: ep.Info,
+    conditioning: Conditioning,
+) -> InformationGain:
+    """What EP has learnt, with the sample dimension behind the rows, ready for any x."""
+    learnt = learn(state, values_covariance)
+    *batch, m, n = conditioning.which.shape
+
+    def rows_first(t: Tensor) -> Tensor:
+        return t.view(*batch, m, *t.shape[1:]).transpose(len(batch), len(batch) + 1).contiguous()
+
+    knowledge = Knowledge(
+        rows_first(learnt.weight),
+        rows_first(learnt.reduction),
+        learnt.with_minimum.view(*batch, m, n),
+        learnt.minimum_mean.view(*batch, m),
+        learnt.minimum_variance.view(*batch, m),
+    )
+    gather = _flat_index(conditioning.which, belief.amplitude.shape[-1], conditioning.points.shape[-2])
     noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
-    return InformationGain(look, knowledge, gather, chosen.weight, noise, belief.amplitude, info)
+    return InformationGain(
+        look, knowledge, gather, weight, noise, belief.amplitude, info, conditioning, belief.binary
+    )  # fmt: skip
 
 
 def neighbors(
@@ -149,10 +230,13 @@ def relevant_points(
     return index, torch.cat([top.values >= RELEVANT, apart], -1)
 
 
-def condition(
-    seen: Anticipated, index: Int[Tensor, "*b m n"], active: Bool[Tensor, "*b m s"], amplitude: Float[Tensor, "*b j"]
-) -> tuple[Knowledge, ep.Info]:
-    """What EP learns from "the minimum is at x*", for every sample; the sample dimension behind the rows."""
+def priors(
+    seen: Anticipated,
+    index: Int[Tensor, "*b m n"],
+    active: Bool[Tensor, "*b m s"],
+    amplitude: Float[Tensor, "*b j"],
+) -> tuple[ep.Prior, Float[Tensor, "q j n n"]]:
+    """What EP starts from, for all q samples of all batches, and the covariance of the values at each one's points."""
     *batch, m, n = index.shape
     rows, size = amplitude.shape[-1], seen.covariance.shape[-1]
     flat = _flat_index(index, rows, size).view(-1, m, n)
@@ -166,23 +250,7 @@ def condition(
     mean, values_covariance = mean.reshape(-1, rows, n), covariance.reshape(-1, rows, n, n)
     prior_mean, prior_covariance = to_objective_differences(mean, values_covariance)
     scale = amplitude[..., None, :].expand(*batch, m, rows).reshape(-1, rows)
-    prior = ep.prior(prior_mean, prior_covariance, scale, active.reshape(mean.shape[0], n - 1))
-    state, info = ep.run(prior)
-    learnt = learn(state, values_covariance)
-
-    def rows_first(t: Tensor) -> Tensor:
-        return t.view(*batch, m, *t.shape[1:]).transpose(len(batch), len(batch) + 1).contiguous()
-
-    return (
-        Knowledge(
-            rows_first(learnt.weight),
-            rows_first(learnt.reduction),
-            learnt.with_minimum.view(*batch, m, n),
-            learnt.minimum_mean.view(*batch, m),
-            learnt.minimum_variance.view(*batch, m),
-        ),
-        info,
-    )
+    return ep.prior(prior_mean, prior_covariance, scale, active.reshape(mean.shape[0], n - 1)), values_covariance
 
 
 def _flat_index(index: Int[Tensor, "*b m n"], rows: int, size: int) -> Int[Tensor, " g"]:

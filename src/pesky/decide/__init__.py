@@ -1,6 +1,7 @@
 """What to do next: which task and where, and what to recommend."""
 
-from pesky.decide.choose import Decision, choose
+from pesky.decide.choose import Analysis, Decision, analyze, choose, draw, update
+from pesky.decide.menu import Menu, fixed_prices
 from pesky.decide.recommend import Advice, recommend
 
-__all__ = ["Advice", "Decision", "choose", "recommend"]
+__all__ = ["Advice", "Analysis", "Decision", "Menu", "analyze", "choose", "draw", "fixed_prices", "recommend", "update"]

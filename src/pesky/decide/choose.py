@@ -1,5 +1,6 @@
 """The most informative affordable question: which task, at which point."""
 
+import math
 import time
 from collections.abc import Callable
 from typing import NamedTuple
@@ -8,11 +9,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.acquire.information import information_gain
-from pesky.acquire.maximize import maximize
+from pesky.acquire.information import InformationGain, information_gain, refresh
+from pesky.acquire.maximize import Effort, maximize
 from pesky.acquire.pending import Pending
 from pesky.acquire.settings import Setting
 from pesky.decide.doubt import NEGLIGIBLE, doubt
+from pesky.decide.menu import Menu, task_gains
+from pesky.decide.recommend import standing
 from pesky.infer import ep
 from pesky.model.belief import Belief
 from pesky.optimum.sample import Optima, sample_optima
@@ -20,61 +23,140 @@ from pesky.space import Space
 
 CANDIDATES = 256
 """Points at which the gains are looked at before the ascent."""
+QUICK_CANDIDATES, QUICK = 64, Effort(starts=2, steps=3)
+"""The same where deciding must not take longer than measuring."""
+APART = 1e-3
+"""Points closer than this, in the unit cube, are the same question."""
+
+
+class Analysis(NamedTuple):
+    """What deciding starts from: a belief, samples of x*, and what they make a measurement worth."""
+
+    belief: Belief
+    optima: Optima
+    information: InformationGain
+    is_full: bool
+    """Whether x* and EP are of this belief, or of one that knew less."""
+    seconds: dict[str, float]
+    """CPU time of each stage."""
 
 
 class Decision(NamedTuple):
     task: int
     u: Float[Tensor, " d"]
     gain: float
-    """Expected information of the task's outcomes there, in nats."""
+    """Expected information of running the task there, in nats."""
+    price: float
+    """What it is expected to cost."""
     per_task: Float[Tensor, " t"]
-    """Best gain of every task, each at its own best point."""
+    """Gain of every task, each at its own best point."""
     optima: Optima
     ep: ep.Info
     seconds: dict[str, float]
     """CPU time of each stage."""
 
 
-def choose(
-    belief: Belief,
-    space: Space,
-    shares: Float[Tensor, "t j"],
-    costs: Float[Tensor, " t"],
-    setting: Setting,
-    confidence: Float[Tensor, " k"],
-    generator: torch.Generator,
-    pending: Pending | None = None,
-) -> Decision:
-    """The task and point of most gain per cost.
-
-    `shares` says how much of each row's gain a task gets, `confidence` what is asked of each constraint at the
-    recommendation, which is checked once nothing else seems worth measuring.
-    """
-    clock = time.process_time
-    began = clock()
+def analyze(
+    belief: Belief, space: Space, setting: Setting, generator: torch.Generator, pending: Pending | None = None
+) -> Analysis:
+    """Samples of x* and EP for each of them."""
+    began = time.process_time()
     measured = belief.points
     points = torch.cat([space.spread(setting.candidates, _seed(generator)).to(measured), measured])
     samples, draws = setting.per_hyperparameter_sample(belief.amplitude.shape[:-1].numel())
     optima = sample_optima(belief, samples, draws, points, setting.polish_steps, generator)
-    drawn = clock()
+    drawn = time.process_time()
     snap = None if space.is_continuous else space.snap
-    information = information_gain(
-        belief, optima.chosen, optima.paths, setting.local_reach, generator, pending, snap
-    )  # fmt: skip
-    conditioned = clock()
+    information = information_gain(belief, optima.chosen, optima.paths, setting.local_reach, generator, pending, snap)
+    seconds = {"x*": drawn - began, "ep": time.process_time() - drawn}
+    return Analysis(belief, optima, information, True, seconds)
+
+
+def update(analysis: Analysis, belief: Belief, generator: torch.Generator, pending: Pending | None = None) -> Analysis:
+    """The analysis with what was measured and asked since, at the same hyperparameters (METHOD 20.2)."""
+    began = time.process_time()
+    information = refresh(analysis.information, belief, analysis.optima.paths, generator, pending)
+    seconds = {"x*": 0.0, "ep": time.process_time() - began}
+    return Analysis(belief, analysis.optima, information, belief is analysis.belief, seconds)
+
+
+def choose(
+    analysis: Analysis,
+    space: Space,
+    menu: Menu,
+    confidence: Float[Tensor, " k"],
+    generator: torch.Generator,
+    pending: Pending | None = None,
+    min_probability: float | None = None,
+) -> Decision:
+    """The task and point of most gain per cost.
+
+    `confidence` is what is asked of each constraint at the recommendation, which is checked once nothing else seems
+    worth measuring; `min_probability` is what the probability that all constraints hold must reach at the point.
+    """
+    began = time.process_time()
+    belief, optima, information = analysis.belief, analysis.optima, analysis.information
     flat = optima.chosen.x.flatten(0, -2)
-    spread = space.spread(CANDIDATES, _seed(generator)).to(flat)
-    candidates = torch.cat([spread, flat, cloud(flat, belief, 64, generator, space.snap)])
-    neighbors: Callable[[Tensor], Tensor] | None = None if space.is_continuous else space.neighbors
-    best = maximize(information.gains, shares / costs[:, None], candidates, neighbors)
-    gains = best.value * costs
+    count, effort = (CANDIDATES, Effort()) if analysis.is_full else (QUICK_CANDIDATES, QUICK)
+    spread = space.spread(count, _seed(generator)).to(flat)
+    candidates = torch.cat([spread, flat, cloud(flat, belief, count // 4, generator, space.snap)])
+
+    def gains(X: Tensor) -> Tensor:
+        return task_gains(menu, information, belief, X)
+
+    def margin(X: Tensor) -> Tensor:
+        return standing(belief, X, confidence).log_probability.sum(0) - math.log(min_probability or 1.0)
+
+    best = maximize(
+        lambda X: gains(X) / menu.prices(X),
+        candidates,
+        None if space.is_continuous else space.neighbors,
+        None if min_probability is None else margin,
+        effort,
+    )
+    per_task = best.value * menu.prices(best.x).diagonal()
     task = int(best.value.argmax())
-    u, gain = space.snap(best.x[task]), float(gains[task])
-    if float(gains.max()) < NEGLIGIBLE:
-        task, u = doubt(belief, space, shares, costs, confidence, _seed(generator), pending)
-        gain = float(information.gains(u[None])[0] @ shares[task])
-    seconds = {"x*": drawn - began, "ep": conditioned - drawn, "maximize": clock() - conditioned}
-    return Decision(task, u, gain, gains, optima, information.info, seconds)
+    u, gain = space.snap(best.x[task]), float(per_task[task])
+    if float(per_task.max()) < NEGLIGIBLE and min_probability is None:
+        task, u = doubt(belief, space, menu, confidence, _seed(generator), pending)
+        gain = float(gains(u[None])[0, task])
+    price = float(menu.prices(u[None])[0, task])
+    seconds = {**analysis.seconds, "maximize": time.process_time() - began}
+    return Decision(task, u, gain, price, per_task.detach(), optima, information.info, seconds)
+
+
+def draw(
+    analysis: Analysis,
+    space: Space,
+    menu: Menu,
+    confidence: Float[Tensor, " k"],
+    taken: Float[Tensor, "n d"],
+    generator: torch.Generator,
+    min_probability: float | None = None,
+) -> Decision:
+    """A sample of x* that was not taken yet, and the task that tells most per cost there: a decision in milliseconds.
+
+    With functions that take no longer than that, it is what there is time for between two updates.
+    """
+    began = time.process_time()
+    belief, optima, information = analysis.belief, analysis.optima, analysis.information
+    x, weight = optima.chosen.x.flatten(0, -2), optima.chosen.weight.flatten().clamp(min=1e-12)
+    if min_probability is not None:
+        with torch.no_grad():
+            likely = standing(belief, x, confidence).log_probability.sum(0) >= math.log(min_probability)
+        x, weight = (x[likely], weight[likely]) if bool(likely.any()) else (x, weight)
+    is_free = torch.cdist(x, taken.to(x)).amin(-1) > APART if len(taken) else torch.ones_like(weight, dtype=torch.bool)
+    if bool(is_free.any()):
+        x, weight = x[is_free], weight[is_free]
+    u = x[torch.multinomial(weight.cpu(), 1, generator=generator)]
+    if not bool(is_free.any()):
+        u = cloud(u, belief, 1, generator, space.snap)
+    u = space.snap(u)
+    with torch.no_grad():
+        gains, prices = task_gains(menu, information, belief, u)[0], menu.prices(u)[0]
+    task = int((gains / prices).argmax())
+    seconds = {"x*": 0.0, "ep": 0.0, "maximize": time.process_time() - began}
+    return Decision(task, u[0], float(gains[task]), float(prices[task]), gains, optima, information.info, seconds)
 
 
 def cloud(

@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.pending import Pending
+from pesky.decide.menu import Menu
 from pesky.decide.recommend import recommend
 from pesky.model.belief import Belief
 from pesky.space import Space
@@ -22,8 +23,7 @@ APART = 0.1
 def doubt(
     belief: Belief,
     space: Space,
-    shares: Float[Tensor, "t j"],
-    costs: Float[Tensor, " t"],
+    menu: Menu,
     confidence: Float[Tensor, " k"],
     seed: int,
     pending: Pending | None = None,
@@ -40,9 +40,11 @@ def doubt(
     batch = belief.amplitude.shape[:-1]
     with torch.no_grad():
         variance = belief.variance(X.expand(*batch, *X.shape)) / belief.amplitude[..., None]
-    unknown = variance.reshape(-1, *variance.shape[-2:]).mean(0)
-    value = (shares / costs[:, None]) @ torch.log1p(unknown / UNCHECKED)
-    if not is_asked and bool((shares @ unknown[:, 0] > UNCHECKED).any()):
+        unknown = variance.reshape(-1, *variance.shape[-2:]).mean(0)
+        # A yes or no leaves its latent function uncertain however often it is measured: it would be asked for ever.
+        unknown = torch.where(belief.binary[:, None], 0.0, unknown)
+        value = (menu.shares @ torch.log1p(unknown / UNCHECKED)) / menu.prices(X).mT
+    if not is_asked and bool((menu.shares @ unknown[:, 0] > UNCHECKED).any()):
         return int(value[:, 0].argmax()), advice.u
     task = int(value[:, 1:].amax(-1).argmax())
     return task, anywhere[value[task, 1:].argmax()]

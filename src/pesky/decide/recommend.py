@@ -44,13 +44,15 @@ class Standing(NamedTuple):
 def standing(belief: Belief, X: Float[Tensor, "x d"], confidence: Float[Tensor, " k"]) -> Standing:
     """Objective and safety at each point, averaged over hyperparameter samples.
 
-    P(c >= 0) >= confidence is written as mean - z deviation >= 0, which is smooth where P saturates.
+    P(c >= 0) >= confidence is written as mean - z deviation >= 0, which is smooth where P saturates. Of a yes/no row it
+    is the answer that must be the wanted one, P = Phi(mean / sqrt(1 + variance)): METHOD 20.3.
     """
     batch = belief.amplitude.shape[:-1]
     samples = max(1, batch.numel())
     here = X.expand(*batch, *X.shape)
     mean = belief.mean(here).reshape(samples, -1, X.shape[0])
-    deviation = belief.variance(here).sqrt().reshape(samples, -1, X.shape[0])[:, 1:]
+    variance = belief.variance(here).reshape(samples, -1, X.shape[0])[:, 1:]
+    deviation = (variance + belief.binary[1:, None].to(variance.dtype)).sqrt()
     u = mean[:, 1:] / deviation
     log_p = log_cdf(u).logsumexp(0) - math.log(samples)
     if samples > 1:

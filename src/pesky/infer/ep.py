@@ -197,6 +197,25 @@ def run(p: Prior, tolerance: float = 5e-3, max_iterations: int = 200) -> tuple[S
     return _scatter(state, now, running), Info(iterations, halvings, converged, stopped)
 
 
+def resume(p: Prior, sites: Sites) -> State:
+    """Sites found on another prior, taken over as they are: what one more measurement costs is one factorization.
+
+    Sites may have negative precision, and where they do not fit the new prior they are halved, in the end left out.
+    """
+    q, good = absorb(p, sites)
+    for _ in range(MAX_HALVINGS):
+        if bool(good.all()):
+            break
+        weight = torch.where(good, 1.0, 0.5).to(sites.tau)[:, None, None]
+        sites = Sites(*(weight * part for part in sites))
+        q, good = absorb(p, sites)
+    weight = good.to(sites.tau)[:, None, None]
+    sites = Sites(*(weight * part for part in sites))
+    if not bool(good.all()):
+        q, _ = absorb(p, sites)
+    return State(sites, q, torch.ones_like(p.mean[:, 0, 0]))
+
+
 def _scatter(whole: State, part: State, rows: Int[Tensor, " r"]) -> State:
     """`whole` with its `rows` replaced by `part`."""
     if rows.numel() == whole.damping.numel():

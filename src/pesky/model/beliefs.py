@@ -10,8 +10,10 @@ from torch import Tensor
 
 from pesky.data import Observations
 from pesky.errors import ProblemError, unknown_name
-from pesky.model import fit
+from pesky.model import fit, fit_binary
 from pesky.model import slice as slice_sampling
+from pesky.model.belief import YES_NO_NOISE
+from pesky.model.binary import pseudo_measurements
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters, noise_variance
 from pesky.model.kernel import Kernel
@@ -21,13 +23,16 @@ FIRST_SWEEPS, LATER_SWEEPS = 50, 10
 
 @dataclass(frozen=True)
 class Known:
-    """Known hyperparameters of one outcome: lengthscales in the unit cube, the rest in its own units."""
+    """Known hyperparameters of one outcome: lengthscales in the unit cube, the rest in its own units.
+
+    Those of a yes/no outcome are of the latent function z of a yes: its probability is Phi(z).
+    """
 
     lengthscale: float | Sequence[float]
     amplitude: float
     """Prior variance."""
     noise: float
-    """Variance of the measurement noise."""
+    """Variance of the measurement noise; a yes or no has none, whatever is given."""
     mean: float = 0.0
 
     def __post_init__(self) -> None:
@@ -91,24 +96,63 @@ class GP:
         previous: Hyperparameters | None,
         generator: torch.Generator,
     ) -> GaussianProcess:
-        """The belief that the observations support; `previous` hyperparameters are where the search starts."""
+        """The belief that the observations support; `previous` hyperparameters are where the search starts.
+
+        The rows of yes/no outcomes are latent functions (`binary`). Their hyperparameters are those of the maximum, in
+        every one of the samples of "slice"; those of a task's success, which users do not know, are always fitted.
+        """
+        h = self._hyperparameters(observations, rows, previous, generator)
+        return self.condition(observations, h, snap)
+
+    def condition(
+        self, observations: Observations, h: Hyperparameters, snap: Callable[[Tensor], Tensor] | None
+    ) -> GaussianProcess:
+        """The belief that the observations support at these hyperparameters."""
         o = observations
+        if not bool(o.binary.any()):
+            return GaussianProcess(self.kernel, o.X, o.y, o.mask, h, snap)
+        answers = o.select(o.binary)
+        # Every sample has the same hyperparameters of these rows, so EP is run once.
+        pseudo = pseudo_measurements(self.kernel, answers.X, answers.y, answers.mask, h.rows(o.binary).first())
+        y, noise = (part.expand(*h.noise.shape, o.y.shape[-1]).clone() for part in (o.y, h.noise[..., None]))
+        y[..., o.binary, :], noise[..., o.binary, :] = pseudo
+        return GaussianProcess(self.kernel, o.X, y, o.mask, h, snap, o.binary, noise)
+
+    def _hyperparameters(
+        self, o: Observations, rows: tuple[str, ...], previous: Hyperparameters | None, generator: torch.Generator
+    ) -> Hyperparameters:
+        if isinstance(self.hyperparameters, str):
+            fitted = o.binary
+        else:
+            fitted = o.binary & torch.tensor([name not in self.hyperparameters for name in rows])
+        if not bool(fitted.any()):
+            return self._given(o, rows, previous, generator)
+        names = tuple(name for name, is_fitted in zip(rows, fitted.tolist(), strict=True) if not is_fitted)
+        others = self._given(o.select(~fitted), names, previous and previous.rows(~fitted), generator)
+        answers = o.select(fitted)
+        found = fit_binary.maximize(
+            self.kernel, answers.X, answers.y, answers.mask, previous and previous.rows(fitted).first()
+        )
+        return others.interleave(found, fitted)
+
+    def _given(
+        self, o: Observations, rows: tuple[str, ...], previous: Hyperparameters | None, generator: torch.Generator
+    ) -> Hyperparameters:
+        """Of rows that are numbers or known."""
         data = (self.kernel, o.X, o.y, o.mask, o.noise)
         if self.hyperparameters == "maximum":
-            h = fit.maximize(*data, previous=previous)
-        elif self.hyperparameters == "slice":
+            return fit.maximize(*data, previous=previous)
+        if self.hyperparameters == "slice":
             sweeps = LATER_SWEEPS
             if previous is None:
                 best = fit.maximize(*data)
                 previous, sweeps = Hyperparameters(*(p.expand(self.samples, *p.shape) for p in best)), FIRST_SWEEPS
-            h = slice_sampling.sample(*data, previous, sweeps, generator)
-        else:
-            h = scaled(self.hyperparameters, o, rows)
-        return GaussianProcess(self.kernel, o.X, o.y, o.mask, h, snap)
+            return slice_sampling.sample(*data, previous, sweeps, generator)
+        return scaled(self.hyperparameters, o, rows)
 
 
 def scaled(known: Mapping[str, Known], o: Observations, rows: tuple[str, ...]) -> Hyperparameters:
-    """Known hyperparameters in the scaled units of each row."""
+    """Known hyperparameters in the scaled units of each row; the mean of a yes/no row is the latent one of a yes."""
     d = o.X.shape[-1]
 
     def vector(values: list[float]) -> Tensor:
@@ -118,4 +162,5 @@ def scaled(known: Mapping[str, Known], o: Observations, rows: tuple[str, ...]) -
     amplitude = vector([known[name].amplitude for name in rows]) / o.scale.square()
     noise = vector([known[name].noise for name in rows]) / o.scale.square()
     mean = torch.stack([o.from_user(j, vector([known[name].mean])[0]) for j, name in enumerate(rows)])
-    return Hyperparameters(lengthscale, amplitude, noise_variance(noise.log(), amplitude, noise), mean)
+    noise = torch.where(o.binary, YES_NO_NOISE, noise_variance(noise.log(), amplitude, noise))
+    return Hyperparameters(lengthscale, amplitude, noise, mean)

@@ -26,15 +26,22 @@ FEATURES = 512
 
 @dataclass(frozen=True)
 class GaussianProcess:
-    """The belief of rows with Gaussian noise; see `Belief` for what it answers."""
+    """The belief of rows with Gaussian noise; see `Belief` for what it answers.
+
+    A yes/no row has pseudo-measurements of its latent function for data, each with a noise of its own: see `binary`.
+    """
 
     kernel: Kernel
     X: Float[Tensor, "j n d"]
-    y: Float[Tensor, "j n"]
+    y: Float[Tensor, "*b j n"]
     mask: Bool[Tensor, "j n"]
     hyperparameters: Hyperparameters
     snap: Callable[[Tensor], Tensor] | None = None
     """Rounds points to what can be measured, so that the belief is constant between lattice points."""
+    yes_no: Bool[Tensor, " j"] | None = None
+    """Which rows are measured as a yes or a no; None: none of them."""
+    data_noise: Float[Tensor, "*b j n"] | None = None
+    """Noise variance of each datum; None: that of its row."""
 
     @property
     def amplitude(self) -> Float[Tensor, "*b j"]:
@@ -47,6 +54,10 @@ class GaussianProcess:
     @property
     def noise(self) -> Float[Tensor, "*b j"]:
         return self.hyperparameters.noise
+
+    @property
+    def binary(self) -> Bool[Tensor, " j"]:
+        return self.mask.new_zeros(self.mask.shape[0]) if self.yes_no is None else self.yes_no
 
     @property
     def prior_mean(self) -> Float[Tensor, "*b j"]:
@@ -67,7 +78,7 @@ class GaussianProcess:
     @cached_property
     def root(self) -> Float[Tensor, "*b j n n"]:
         """Lower Cholesky factor of the noisy prior covariance of the data; identity where padded."""
-        gram = padded_gram(self.kernel, self.X, self.mask, self.hyperparameters)
+        gram = padded_gram(self.kernel, self.X, self.mask, self.hyperparameters, self.data_noise)
         return cholesky(gram, self.amplitude, jitter=1e-14)
 
     @cached_property
@@ -133,7 +144,8 @@ class GaussianProcess:
         cosine, sine = scale * normal(*shape, count, pairs), scale * normal(*shape, count, pairs)
         phase = self.scaled_inputs @ frequency.mT
         prior = phase.cos() @ cosine.mT + phase.sin() @ sine.mT
-        noise = self.noise.sqrt()[..., None, None] * normal(*shape, self.X.shape[-2], count)
+        variance = self.noise[..., None] if self.data_noise is None else self.data_noise
+        noise = variance.sqrt()[..., None] * normal(*shape, self.X.shape[-2], count)
         residual = (self.y - self.prior_mean[..., None])[..., None] - prior - noise
         solved = torch.cholesky_solve(torch.where(self.mask[..., None], residual, 0.0), self.root)
         return RandomFeaturePaths(

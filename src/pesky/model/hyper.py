@@ -25,6 +25,26 @@ class Hyperparameters(NamedTuple):
     """Variance of the measurement noise."""
     mean: Float[Tensor, "*b j"]
 
+    def rows(self, chosen: Bool[Tensor, " j"]) -> "Hyperparameters":
+        """Those of the chosen rows."""
+        lengthscale, *others = self
+        return Hyperparameters(lengthscale[..., chosen, :], *(part[..., chosen] for part in others))
+
+    def first(self) -> "Hyperparameters":
+        """The first sample, if there are samples."""
+        samples = self.amplitude.dim() - 1
+        return Hyperparameters(*(part.flatten(0, samples - 1)[0] if samples else part for part in self))
+
+    def interleave(self, other: "Hyperparameters", where: Bool[Tensor, " j"]) -> "Hyperparameters":
+        """All rows in one: the other's stand `where` it says, the same in every sample, and these elsewhere."""
+        samples, merged = self.amplitude.shape[:-1], []
+        for mine, others in zip(self, other, strict=True):
+            whole = mine.new_empty(*samples, len(where), *mine.shape[len(samples) + 1 :])
+            at = (slice(None),) * len(samples)
+            whole[(*at, ~where)], whole[(*at, where)] = mine, others.expand(*samples, *others.shape)
+            merged.append(whole)
+        return Hyperparameters(*merged)
+
 
 def noise_variance(
     log_noise: Float[Tensor, "*b j"], amplitude: Float[Tensor, "*b j"], given: Float[Tensor, " j"]
@@ -45,20 +65,35 @@ def typical_amplitude(y: Float[Tensor, "j n"], mask: Bool[Tensor, "j n"]) -> Flo
 
 
 def padded_gram(
-    kernel: Kernel, X: Float[Tensor, "j n d"], mask: Bool[Tensor, "j n"], h: Hyperparameters
+    kernel: Kernel,
+    X: Float[Tensor, "j n d"],
+    mask: Bool[Tensor, "j n"],
+    h: Hyperparameters,
+    data_noise: Float[Tensor, "*b j n"] | None = None,
 ) -> Float[Tensor, "*b j n n"]:
-    """Prior covariance of the noisy data; padded entries are the identity, which changes no solve or determinant."""
+    """Prior covariance of the noisy data; padded entries are the identity, which changes no solve or determinant.
+
+    `data_noise` is the noise variance of each datum, where it is not that of its row.
+    """
     scaled = (X - 0.5) / h.lengthscale[..., None, :]
-    return _padded(correlation(kernel, squared_distance(scaled, scaled)), mask, h)
+    noise = h.noise[..., None] if data_noise is None else data_noise
+    return _padded(correlation(kernel, squared_distance(scaled, scaled)), mask, h.amplitude, noise)
 
 
 def _padded(
-    correlations: Float[Tensor, "*b j n n"], mask: Bool[Tensor, "j n"], h: Hyperparameters
+    correlations: Float[Tensor, "*b j n n"],
+    mask: Bool[Tensor, "j n"],
+    amplitude: Float[Tensor, "*b j"],
+    noise: Float[Tensor, "*b j #n"],
 ) -> Float[Tensor, "*b j n n"]:
-    both = mask[..., :, None] & mask[..., None, :]
-    gram = torch.where(both, h.amplitude[..., None, None] * correlations, 0.0)
-    gram.diagonal(dim1=-2, dim2=-1).add_(torch.where(mask, h.noise[..., None], 1.0))
+    gram = without_padding(amplitude[..., None, None] * correlations, mask)
+    gram.diagonal(dim1=-2, dim2=-1).add_(torch.where(mask, noise, 1.0))
     return gram
+
+
+def without_padding(matrix: Float[Tensor, "*b j n n"], mask: Bool[Tensor, "j n"]) -> Float[Tensor, "*b j n n"]:
+    """The matrix with zeros where it speaks of data that are not there."""
+    return torch.where(mask[..., :, None] & mask[..., None, :], matrix, 0.0)
 
 
 class Evidence(NamedTuple):
@@ -81,7 +116,7 @@ def evidence(
     scaled = (X - 0.5) / h.lengthscale[..., None, :]
     d2 = squared_distance(scaled, scaled)
     correlations = correlation(kernel, d2)
-    root = cholesky(_padded(correlations, mask, h), h.amplitude, jitter=1e-14)
+    root = cholesky(_padded(correlations, mask, h.amplitude, h.noise[..., None]), h.amplitude, jitter=1e-14)
     inverse = torch.cholesky_inverse(root)
     ones = mask.to(y.dtype).expand(inverse.shape[:-1])
     weight = (inverse @ ones[..., None])[..., 0]
@@ -96,12 +131,24 @@ def evidence(
     # d log p / d theta = tr(A dK/dtheta) / 2 with A = solved solved^T - K^-1
     sensitivity = solved[..., :, None] * solved[..., None, :] - inverse
     sensitivity = sensitivity * (mask[..., :, None] & mask[..., None, :])
-    by_distance = sensitivity * slope(kernel, d2)
-    by_lengthscale = by_distance.sum(-1, keepdim=True) * scaled.square() - scaled * (by_distance @ scaled)
-    by_lengthscale = h.amplitude[..., None] * by_lengthscale.sum(-2)
-    by_amplitude = 0.5 * h.amplitude * (sensitivity * correlations).sum((-2, -1))
+    by_lengthscale, by_amplitude = by_kernel(kernel, scaled, d2, sensitivity, correlations, h.amplitude)
     by_noise = 0.5 * h.noise * sensitivity.diagonal(dim1=-2, dim2=-1).sum(-1)
     return Evidence(log_likelihood, mean, by_lengthscale, by_amplitude, by_noise)
+
+
+def by_kernel(
+    kernel: Kernel,
+    scaled: Float[Tensor, "*b j n d"],
+    d2: Float[Tensor, "*b j n n"],
+    sensitivity: Float[Tensor, "*b j n n"],
+    correlations: Float[Tensor, "*b j n n"],
+    amplitude: Float[Tensor, "*b j"],
+) -> tuple[Float[Tensor, "*b j d"], Float[Tensor, "*b j"]]:
+    """Derivatives by the logs of lengthscales and amplitude; `sensitivity` is twice that by the covariance."""
+    by_distance = sensitivity * slope(kernel, d2)
+    by_lengthscale = by_distance.sum(-1, keepdim=True) * scaled.square() - scaled * (by_distance @ scaled)
+    by_lengthscale = amplitude[..., None] * by_lengthscale.sum(-2)
+    return by_lengthscale, 0.5 * amplitude * (sensitivity * correlations).sum((-2, -1))
 
 
 def log_likelihood(

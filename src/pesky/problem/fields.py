@@ -3,6 +3,7 @@
 import inspect
 import math
 import numbers
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TypeVar
@@ -45,6 +46,18 @@ def finite(what: str, given: object) -> float:
             value = float(given)
     if not math.isfinite(value):
         raise ProblemError(f"{what} was {given!r}: expected a finite number.")
+    return value
+
+
+def whole(what: str, given: object, least: int | None = None) -> int:
+    """The given whole number, if it is one, at least `least` and small enough for a database."""
+    try:
+        value = operator.index(given)  # pyright: ignore[reportArgumentType]
+    except TypeError:
+        value = None
+    if value is None or isinstance(given, bool) or (least is not None and value < least) or abs(value) >= 2**63:
+        expected = "a whole number" + ("" if least is None else f", at least {least}")
+        raise ProblemError(f"{what} was {given!r}: expected {expected}.")
     return value
 
 

@@ -9,16 +9,20 @@ from pesky.errors import ProblemError, unknown_name
 from pesky.problem.constraint import Constraint
 from pesky.problem.fields import Named, build, finite, listed, name, named
 from pesky.problem.parameters import Parameter, from_plain, to_plain
-from pesky.problem.task import Task
+from pesky.problem.task import Resource, Task
+
+SUCCEEDS = "{} succeeds"
+"""The outcome, yes or no, that a task has of its own where its failures are learnt."""
 
 
 @dataclass(frozen=True, init=False)
 class Problem:
-    """What to optimize, over which parameters, under which constraints, and what can be measured.
+    """What to optimize, over which parameters, under which constraints, and what can be measured on what.
 
-    `minimize` or `maximize` names the objective, one outcome. Without `tasks` every outcome is measured
-    together. `noise` is the standard deviation of a measurement in the outcome's own units: one number for
-    all outcomes or one for each; 0 says there is none, None (the default) that it is to be inferred.
+    `minimize` or `maximize` names the objective, one outcome. Without `tasks` every outcome is measured together.
+    `resources` say what runs where; without them every task runs anywhere. `noise` is the standard deviation of a
+    measurement in the outcome's own units: one number for all outcomes or one for each; 0 says there is none, None
+    (the default) that it is to be inferred.
     """
 
     parameters: Mapping[str, Parameter]
@@ -27,6 +31,7 @@ class Problem:
     constraints: tuple[Constraint, ...]
     tasks: Mapping[str, Task]
     noise: Mapping[str, float | None]
+    resources: Mapping[str, Resource]
 
     def __init__(
         self,
@@ -36,6 +41,7 @@ class Problem:
         constraints: Iterable[str | Constraint] = (),
         tasks: Mapping[str, Task | Sequence[str]] | None = None,
         noise: float | Mapping[str, float | None] | None = None,
+        resources: Mapping[str, Resource | Sequence[str]] | None = None,
     ):
         if (minimize is None) == (maximize is None):
             raise ProblemError(
@@ -46,9 +52,10 @@ class Problem:
         object.__setattr__(self, "parameters", _parameters(parameters))
         object.__setattr__(self, "minimize", minimize)
         object.__setattr__(self, "maximize", maximize)
-        object.__setattr__(self, "constraints", _constraints(constraints))
+        object.__setattr__(self, "constraints", _constraints(constraints, self.objective))
         object.__setattr__(self, "tasks", _tasks(tasks, self.outcomes))
-        object.__setattr__(self, "noise", _noise(noise, self.outcomes))
+        object.__setattr__(self, "noise", _noise(noise, self.outcomes, self.yes_no))
+        object.__setattr__(self, "resources", _resources(resources, self.tasks))
 
     @property
     def objective(self) -> str:
@@ -61,19 +68,49 @@ class Problem:
         return -1 if self.minimize is None else 1
 
     @property
+    def conditions(self) -> tuple[Constraint, ...]:
+        """All that must hold: the constraints, and the success of every task whose failures are learnt."""
+        learnt = [SUCCEEDS.format(key) for key, task in self.tasks.items() if task.failures == "learn"]
+        return (*self.constraints, *(Constraint(outcome, "is", True) for outcome in learnt))
+
+    @property
     def rows(self) -> tuple[str, ...]:
-        """The outcome behind each row: the objective, then each constraint's (one may appear twice)."""
-        return (self.objective, *(constraint.outcome for constraint in self.constraints))
+        """The outcome behind each row: the objective, then each condition's (one may appear twice)."""
+        return (self.objective, *(condition.outcome for condition in self.conditions))
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        """Everything that is measured: the objective first, no repeats."""
-        return tuple(dict.fromkeys(self.rows))
+        """Everything that a user measures: the objective first, no repeats."""
+        return tuple(dict.fromkeys((self.objective, *(constraint.outcome for constraint in self.constraints))))
+
+    @property
+    def yes_no(self) -> frozenset[str]:
+        """The outcomes that are measured as a yes or a no."""
+        return frozenset(constraint.outcome for constraint in self.constraints if constraint.is_yes_no)
 
     @property
     def confidences(self) -> tuple[float, ...]:
-        """The probability with which each constraint must hold."""
-        return tuple(constraint.confidence for constraint in self.constraints)
+        """The probability with which each condition must hold."""
+        return tuple(condition.confidence for condition in self.conditions)
+
+    def informs(self, task: str) -> tuple[str, ...]:
+        """The outcomes that running a task tells of: those that it measures, and its success where that is learnt."""
+        declared = self.tasks[task]
+        return declared.outcomes if declared.failures == "record" else (*declared.outcomes, SUCCEEDS.format(task))
+
+    def difference(self, other: "Problem") -> list[str]:
+        """What the other problem asks differently, a line each; none where data of one are data of the other.
+
+        Costs, time-outs and resources say how to measure, not what, and may differ.
+        """
+        mine, others = _identity(self), _identity(other)
+        lines = []
+        for part in mine:
+            for key in dict.fromkeys((*mine[part], *others[part])):
+                here, there = mine[part].get(key), others[part].get(key)
+                if here != there:
+                    lines.append(f"{part}{key and f' {key}'}: {_or_absent(here)} became {_or_absent(there)}")
+        return lines
 
     def to_dict(self) -> dict[str, object]:
         """The problem as plain data, from which `from_dict` makes an equal one."""
@@ -81,8 +118,9 @@ class Problem:
             "parameters": {key: to_plain(parameter) for key, parameter in self.parameters.items()},
             "maximize" if self.minimize is None else "minimize": self.objective,
             "constraints": [dataclasses.asdict(constraint) for constraint in self.constraints],
-            "tasks": {key: {"outcomes": list(task.outcomes), "cost": task.cost} for key, task in self.tasks.items()},
+            "tasks": {key: _plain(task) for key, task in self.tasks.items()},
             "noise": dict(self.noise),
+            "resources": {key: _plain(resource) for key, resource in self.resources.items()},
         }
 
     @classmethod
@@ -116,13 +154,39 @@ def _parameters(given: object) -> Named[Parameter]:
     )
 
 
-def _constraints(given: object) -> tuple[Constraint, ...]:
+def _identity(problem: Problem) -> dict[str, dict[str, object]]:
+    """The parts of a problem that its data depend on."""
+    goal = {"minimize": problem.minimize, "maximize": problem.maximize}
+    return {
+        "parameter": {key: to_plain(parameter) for key, parameter in problem.parameters.items()},
+        "": {key: outcome for key, outcome in goal.items() if outcome is not None},
+        "constraint": {str(constraint): f"confidence {constraint.confidence:g}" for constraint in problem.constraints},
+        "task": {key: f"{', '.join(task.outcomes)} (failures: {task.failures})" for key, task in problem.tasks.items()},
+        "noise of": dict(problem.noise),
+    }
+
+
+def _plain(declared: Task | Resource) -> dict[str, object]:
+    """Its fields, with lists for tuples, as JSON has them."""
+    fields = dataclasses.asdict(declared)
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()}
+
+
+def _or_absent(value: object) -> str:
+    return "absent" if value is None else str(value)
+
+
+def _constraints(given: object, objective: str) -> tuple[Constraint, ...]:
     constraints = tuple(_constraint(each) for each in listed("constraints", given))
     texts = [str(constraint) for constraint in constraints]
     for constraint, text in zip(constraints, texts, strict=True):
         if texts.count(text) > 1:
             raise ProblemError(f"the constraint {text!r} was given twice: leave one out.")
+        if constraint.is_yes_no and constraint.outcome == objective:
+            raise ProblemError(f"{text!r}: the objective cannot be a yes or no: minimize or maximize a number.")
         for other in constraints:
+            if constraint.outcome == other.outcome and constraint.is_yes_no and constraint is not other:
+                raise ProblemError(f"{text!r} and '{other}': a yes or no has one constraint: leave one out.")
             if (constraint.outcome, constraint.sense, other.sense) == (other.outcome, ">=", "<=") and (
                 constraint.threshold > other.threshold
             ):
@@ -144,6 +208,8 @@ def _tasks(given: object, outcomes: tuple[str, ...]) -> Named[Task]:
         for outcome in task.outcomes:
             if outcome not in outcomes:
                 raise ProblemError(f"the task {key!r}: {unknown_name('outcome', outcome, outcomes)}")
+        if task.failures == "learn" and SUCCEEDS.format(key) in outcomes:
+            raise ProblemError(f"{SUCCEEDS.format(key)!r} is the name of that task's own success: rename the outcome.")
     for outcome in outcomes:
         if not any(outcome in task.outcomes for task in tasks.values()):
             raise ProblemError(
@@ -160,11 +226,36 @@ def _task(key: str, given: object) -> Task:
     return build(what, Task, given if isinstance(given, Mapping) else {"outcomes": listed(what, given)})
 
 
-def _noise(given: object, outcomes: tuple[str, ...]) -> Named[float | None]:
-    each = named("noise", given) if isinstance(given, Mapping) else dict.fromkeys(outcomes, given)
-    for outcome in each:
+def _resources(given: object, tasks: Mapping[str, Task]) -> Named[Resource]:
+    if given is None:
+        return Named({})
+    resources = {key: _resource(key, each) for key, each in named("resources", given).items()}
+    for key, resource in resources.items():
+        for task in resource.tasks:
+            if task not in tasks:
+                raise ProblemError(f"the resource {key!r}: {unknown_name('task', task, tasks)}")
+    for task in tasks:
+        if resources and not any(task in resource.tasks for resource in resources.values()):
+            names = ", ".join(map(repr, resources))
+            raise ProblemError(f"no resource runs the task {task!r}: add it to one of {names}.")
+    return Named(resources)
+
+
+def _resource(key: str, given: object) -> Resource:
+    if isinstance(given, Resource):
+        return given
+    what = f"the resource {key!r}"
+    return build(what, Resource, given if isinstance(given, Mapping) else {"tasks": listed(what, given)})
+
+
+def _noise(given: object, outcomes: tuple[str, ...], yes_no: frozenset[str]) -> Named[float | None]:
+    numbers = tuple(outcome for outcome in outcomes if outcome not in yes_no)
+    each = named("noise", given) if isinstance(given, Mapping) else dict.fromkeys(numbers, given)
+    for outcome, deviation in each.items():
         if outcome not in outcomes:
             raise ProblemError(f"noise: {unknown_name('outcome', outcome, outcomes)}")
+        if outcome in yes_no and deviation is not None:
+            raise ProblemError(f"noise: {outcome!r} is a yes or no and has none: leave it out.")
     return Named({outcome: _deviation(outcome, each.get(outcome)) for outcome in outcomes})
 
 

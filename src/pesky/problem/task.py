@@ -1,24 +1,64 @@
-"""What can be measured on its own, and at what price."""
+"""What can be measured on its own, at what price, and on what."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from pesky.errors import ProblemError
-from pesky.problem.fields import finite, listed, name
+from pesky.problem.fields import finite, listed, name, whole
 
 
 @dataclass(frozen=True)
 class Task:
-    """Outcomes that are measured together, and what measuring them once costs, in any unit."""
+    """Outcomes that are measured together, and what measuring them once costs, in any unit.
+
+    A cost of "measured" is learnt from how long the measurements take, in seconds. `failures="learn"` makes success a
+    constraint of its own: the region where the task fails is learnt and avoided. A measurement that takes longer than
+    `timeout` seconds is stopped and has failed.
+    """
 
     outcomes: tuple[str, ...]
-    cost: float = 1.0
+    cost: float | Literal["measured"] = 1.0
+    failures: Literal["record", "learn"] = "record"
+    timeout: float | None = None
 
-    def __init__(self, outcomes: Iterable[str], cost: float = 1.0):
+    def __init__(
+        self,
+        outcomes: Iterable[str],
+        cost: float | Literal["measured"] = 1.0,
+        failures: Literal["record", "learn"] = "record",
+        timeout: float | None = None,
+    ):
         names = tuple(name("Task: an outcome", each) for each in listed("Task: outcomes", outcomes))
         if not names or len(set(names)) < len(names):
             raise ProblemError(f"Task: outcomes was {list(names)!r}: expected at least one name, none twice.")
         object.__setattr__(self, "outcomes", names)
-        object.__setattr__(self, "cost", finite("Task: cost", cost))
-        if self.cost <= 0:
-            raise ProblemError(f"{self}: expected a cost above 0.")
+        object.__setattr__(self, "cost", cost if cost == "measured" else _positive("cost", cost, ', or "measured"'))
+        if failures not in ("record", "learn"):
+            raise ProblemError(f'Task: failures was {failures!r}: expected "record" or "learn".')
+        object.__setattr__(self, "failures", failures)
+        object.__setattr__(self, "timeout", None if timeout is None else _positive("timeout", timeout, " of seconds"))
+
+
+@dataclass(frozen=True)
+class Resource:
+    """What measurements run on: the tasks that it can run, and how many of them at once."""
+
+    tasks: tuple[str, ...]
+    slots: int = 1
+
+    def __init__(self, tasks: Iterable[str], slots: int = 1):
+        names = tuple(name("Resource: a task", each) for each in listed("Resource: tasks", tasks))
+        if not names or len(set(names)) < len(names):
+            raise ProblemError(f"Resource: tasks was {list(names)!r}: expected at least one name, none twice.")
+        object.__setattr__(self, "tasks", names)
+        object.__setattr__(self, "slots", whole("Resource: slots", slots, 1))
+
+
+def _positive(what: str, given: object, also: str) -> float:
+    if isinstance(given, str):
+        raise ProblemError(f"Task: {what} was {given!r}: expected a number{also}.")
+    value = finite(f"Task: {what}", given)
+    if value <= 0:
+        raise ProblemError(f"Task: {what} was {given!r}: expected a number above 0{also}.")
+    return value

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pesky.problem import Option
-from pesky.study.evaluation import _short
+from pesky.store.evaluation import short
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Recommendation:
     """False where no point qualifies yet: `params` is then the point most probably feasible."""
 
     def __str__(self) -> str:
-        values = ", ".join(f"{name}={_short(value)}" for name, value in self.params.items())
+        values = ", ".join(f"{name}={short(value)}" for name, value in self.params.items())
         held = "; ".join(f"P({text}) = {p:.4g}" for text, p in self.probabilities.items())
         lines = [f"{values}", f"E[{self.objective}] = {self.expected:.6g}" + (f"; {held}" if held else "")]
         if not self.is_confident:

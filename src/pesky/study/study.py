@@ -1,32 +1,45 @@
-"""A study in memory: questions asked, results told, the belief that follows from them."""
+"""A study: questions asked, results told, the belief that follows from them, and the recommendation."""
 
-import operator
 import secrets
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Executor
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from botorch.models.model import Model
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.acquire.pending import Pending
 from pesky.acquire.settings import SETTINGS, Setting
-from pesky.data import Observations, check_outcomes, collect
-from pesky.decide import Decision, choose, recommend
-from pesky.errors import DataError, ProblemError, unknown_name
+from pesky.data import Observations, check_outcomes
+from pesky.decide import Decision, recommend
+from pesky.errors import DataError, ProblemError, StorageError, unknown_name
 from pesky.model.belief import Belief
 from pesky.model.beliefs import GP
-from pesky.model.botorch import BotorchBelief
 from pesky.problem import Option, Problem
-from pesky.problem.fields import Named
+from pesky.problem.fields import finite, whole
 from pesky.space import Space
-from pesky.study.evaluation import Evaluation
+from pesky.store import Evaluation, Limit, Store, open_store
+from pesky.study import export
+from pesky.study.budget import Budget, Ending
+from pesky.study.deliberate import Deliberation, FitBotorch
+from pesky.study.pace import Pace
+from pesky.study.question import Questioner
 from pesky.study.recommendation import Recommendation
+from pesky.study.spending import beyond, kept_by_store, spent
 from pesky.threads import threads_for
 
-FitBotorch = Callable[[list[tuple[Tensor, Tensor]]], Model]
-"""A function that fits a BoTorch model; see `Study`."""
+if TYPE_CHECKING:
+    import pandas
+
+    from pesky.study.loop import Progress
+    from pesky.study.slots import Function
+
+PATIENCE = 5
+"""How often an asker decides again because others asked meanwhile what leaves its question little to tell, before it
+settles for any question that is not one of theirs."""
 
 
 class Study:
@@ -34,226 +47,255 @@ class Study:
 
     Args:
         problem: What is asked.
-        seed: The same seed and the same data give the same questions; None draws one.
+        storage: Where the study is kept: "sqlite:///file.db", "postgresql://user:password@host/database", or a store of
+            your own; in memory if not given. A study that is there already is continued.
+        name: What the study is called there.
+        seed: The same seed and the same data give the same questions; None draws one. A continued study keeps its own.
         model: `GP(...)`, or a function that fits a BoTorch model. It gets one pair (X, Y) per row, X (n, d) in the unit
             cube and Y (n, 1), and returns a fitted `ModelListGP`. Row 0 is the objective, to be minimized, the others
             are the constraints, feasible at zero and above; all are scaled to about unit size.
         setting: "default", "paper", or a `Setting` of your own.
         samples: M, the number of x* samples, if not the setting's.
         initial: Points of the Latin hypercube that every task is measured at first.
+        min_probability: Ask only where the probability that all constraints hold is at least this.
+        deciding_share: Deciding takes at most so many times the time of measuring: quicker decisions fill in between
+            full ones. Without it every decision is a full one.
     """
 
     def __init__(
         self,
         problem: Problem,
         *,
+        storage: str | Store | None = None,
+        name: str = "study",
         seed: int | None = 0,
         model: GP | FitBotorch | None = None,
         setting: str | Setting = "default",
         samples: int | None = None,
         initial: int = 3,
+        min_probability: float | None = None,
+        deciding_share: float | None = None,
     ) -> None:
         if not isinstance(problem, Problem):
             raise ProblemError(
                 f"a study needs a Problem, and was given {problem!r}: write Problem(parameters=..., ...)."
             )
-        self.problem, self.space = problem, Space.of(problem)
-        self.seed = secrets.randbelow(2**31) if seed is None else _whole("seed", seed, None)
-        self.model: GP | FitBotorch = _checked_model(model, problem, self.space)
+        if not isinstance(name, str) or not name.strip():
+            raise ProblemError(f"the study's name was {name!r}: expected a text.")
+        self.problem, self.name, self.space = problem, name, Space.of(problem)
+        seed = secrets.randbelow(2**31) if seed is None else whole("seed", seed)
+        checked_model = _checked_model(model, problem, self.space)
         chosen = SETTINGS.get(setting) if isinstance(setting, str) else setting
         if not isinstance(chosen, Setting):
             raise ProblemError(unknown_name("setting", setting, SETTINGS))
-        self.setting = chosen if samples is None else replace(chosen, samples=_whole("samples", samples, 1))
-        initial = _whole("initial", initial, 1)
-        self.initial = initial
-        self.evaluations: dict[int, Evaluation] = {}
-        self.decision: Decision | None = None
+        self.setting = chosen if samples is None else replace(chosen, samples=whole("samples", samples, 1))
+        self.initial = whole("initial", initial, 1)
+        share = _positive("deciding_share", deciding_share)
+        self.store = open_store(storage) if storage is None or isinstance(storage, str) else storage
+        self.seed = _opened(self.store, name, problem, seed)
+        self._mind = Deliberation(problem, self.space, checked_model, self.setting, self.seed, share)
+        self._questioner = Questioner(
+            problem, self.space, self._mind, self.seed, self.initial, _share("min_probability", min_probability)
+        )
+        self._evaluations: dict[int, Evaluation] = {}
+        self._revision = 0
+        # The store takes care of itself. Remembering takes moments, deciding seconds: nobody who tells waits for it.
+        self._remembering, self._deciding = threading.Lock(), threading.RLock()
+
+    @classmethod
+    def load(cls, storage: str | Store, name: str | None = None, **settings: Any) -> "Study":
+        """The study that is kept under this name, or the only one there is; `settings` are those of a new study."""
+        store = open_store(storage, create=False) if isinstance(storage, str) else storage
+        if name is None:
+            names = store.names()
+            if len(names) != 1:
+                listed = ", ".join(map(repr, names)) or "none"
+                raise StorageError(f"which study? The storage holds {listed}: give a name.")
+            name = names[0]
+        return cls(Problem.from_json(store.load(name).problem), storage=store, name=name, **settings)
+
+    @property
+    def evaluations(self) -> Mapping[int, Evaluation]:
+        """Every evaluation by its id, as the storage has it now."""
+        with self._remembering:
+            self._revision, changed = self.store.changes(self.name, self._revision)
+            if changed:
+                # A new mapping each time, since another thread may be going through the old one.
+                merged = {**self._evaluations, **{e.id: e for e in changed}}
+                self._evaluations = dict(sorted(merged.items()))
+            return self._evaluations
+
+    @property
+    def decision(self) -> Decision | None:
         """How the last question was chosen, with its diagnostics; None for the initial design."""
-        self._told: dict[int, dict[str, float]] = {}
-        self._abandoned: set[int] = set()
-        self._belief: tuple[Belief, Observations] | None = None
-        self._previous = None
-        self._design = self.space.latin(initial, torch.Generator().manual_seed(self.seed))
+        return self._questioner.decision
+
+    @property
+    def pace(self) -> Pace:
+        """How many decisions were made of which kind, and how long they took."""
+        return self._mind.pace
 
     # -- ask ---------------------------------------------------------------------------------------------------------
 
-    def ask(self) -> Evaluation:
-        """The next question: the initial design first, then the task and point with the most gain per cost."""
-        for u in self._design:
-            for task in self.problem.tasks:
-                if self._wants(task) and not self._asked(task, u):
-                    return self._record(task, self.space.decode(u), None)
-        names = list(self.problem.tasks)
-        with threads_for(len(self._told)):
-            self.decision = decision = choose(
-                self.belief(),
-                self.space,
-                self._shares(),
-                torch.tensor([self.problem.tasks[name].cost for name in names], dtype=torch.float64),
-                self.setting,
-                self._confidence(),
-                torch.Generator().manual_seed(self._seed_of_next()),
-                self._pending(),
-            )
-        return self._record(names[decision.task], self.space.decode(decision.u), decision.gain)
+    def ask(
+        self,
+        tasks: str | Collection[str] | None = None,
+        *,
+        worker: str | None = None,
+        lease: float | None = None,
+        attempts: int = 3,
+        limit: Limit = Limit(),  # noqa: B008
+        gain_per_cost: float | None = None,
+    ) -> Evaluation:
+        """The next question: a lost one first, then the initial design, then the most gain per cost.
 
-    def _wants(self, task: str) -> bool:
-        """Whether an outcome of the task has fewer values, told or pending, than the initial design gives."""
-        counts = dict.fromkeys(self.problem.outcomes, 0)
-        for id_, evaluation in self.evaluations.items():
-            told = self._told.get(id_, {})
-            expected = () if id_ in self._abandoned else self.problem.tasks[evaluation.task].outcomes
-            for name in {*told, *expected}:
-                counts[name] += 1
-        return any(counts[name] < self.initial for name in self.problem.tasks[task].outcomes)
+        Args:
+            tasks: The tasks to choose among; all of them if not given.
+            worker: A name for who is going to measure it.
+            lease: Seconds after which, unless renewed, the evaluation counts as lost and is free to be asked again.
+                Without a lease it is awaited for ever.
+            attempts: How often one evaluation is handed out before it counts as failed.
+            limit: What the study may ask in all; `Exhausted` is raised instead of a question beyond it.
+            gain_per_cost: Nats per unit of cost below which no question is worth asking: `Exhausted` again.
+        """
+        names = self._names(tasks)
+        with self._deciding:
+            again = self.store.claim(self.name, names, attempts=attempts, worker=worker, lease=lease)
+            if again is not None:
+                return _callers(again)
+            known = evaluations = self.evaluations
+            question = self._questioner.next(known, names, limit, gain_per_cost, False)
+            decisions = 1
+            while True:
+                appended = self.store.append(
+                    self.name,
+                    question,
+                    known=len(evaluations),
+                    limit=kept_by_store(limit, self.problem),
+                    worker=worker,
+                    lease=lease,
+                )
+                if isinstance(appended, Evaluation):
+                    return _callers(appended)
+                if appended.is_beyond_limit:
+                    raise beyond(limit)
+                evaluations = self.evaluations
+                if not self._questioner.is_kept(question, known, evaluations, limit, decisions <= PATIENCE):
+                    known = evaluations
+                    question = self._questioner.next(known, names, limit, gain_per_cost, True)
+                    decisions += 1
 
-    def _asked(self, task: str, u: Float[Tensor, " d"]) -> bool:
-        params = self.space.decode(u)
-        return any(e.task == task and e.params == params for e in self.evaluations.values())
+    def _names(self, tasks: str | Collection[str] | None) -> tuple[str, ...]:
+        if tasks is None:
+            return tuple(self.problem.tasks)
+        names = (tasks,) if isinstance(tasks, str) else tuple(tasks)
+        for name in names:
+            if name not in self.problem.tasks:
+                raise ProblemError(unknown_name("task", name, self.problem.tasks))
+        if not names:
+            raise ProblemError("no task was given to ask of: name at least one, or leave `tasks` out.")
+        return names
 
-    def _record(self, task: str, params: Mapping[str, Option], gain: float | None) -> Evaluation:
-        evaluation = Evaluation(len(self.evaluations), task, Named(params), gain)
-        self.evaluations[evaluation.id] = evaluation
-        # The caller's copy is theirs to change; the study's is not.
-        return replace(evaluation, params=dict(params))
-
-    def _seed_of_next(self) -> int:
-        """One stream of random numbers per question, whatever was computed in between."""
-        return (self.seed * 1_000_003 + len(self.evaluations) + 1) % 2**63
-
-    def _shares(self) -> Float[Tensor, "t j"]:
-        """How much of each row's gain a task gets; rows that share an outcome share its gain."""
-        rows = self.problem.rows
-        return torch.tensor(
-            [
-                [float(name in task.outcomes) / rows.count(name) for name in rows]
-                for task in self.problem.tasks.values()
-            ],
-            dtype=torch.float64,
-        )
-
-    def _confidence(self) -> Float[Tensor, " k"]:
-        return torch.tensor(self.problem.confidences, dtype=torch.float64)
-
-    def _pending(self) -> Pending | None:
-        """Points asked and not yet fully told, with the rows still to come."""
-        points, rows = [], []
-        for id_, evaluation in self.evaluations.items():
-            missing = set(self.problem.tasks[evaluation.task].outcomes) - self._told.get(id_, {}).keys()
-            if missing and id_ not in self._abandoned:
-                points.append(self.space.encode(evaluation.params))
-                rows.append([name in missing for name in self.problem.rows])
-        return Pending(torch.stack(points), torch.tensor(rows)) if points else None
+    def spent(self) -> dict[str, float]:
+        """What each task has cost so far: its price for every time it was asked, or the seconds that it took."""
+        return spent(self.evaluations, self.problem)
 
     # -- tell --------------------------------------------------------------------------------------------------------
 
-    def tell(self, evaluation: Evaluation | int, outcomes: Mapping[str, float]) -> None:
+    def tell(
+        self, evaluation: Evaluation | int, outcomes: Mapping[str, float], *, seconds: float | None = None
+    ) -> Evaluation:
         """Take in any subset of the evaluation's outcomes; the rest may come later.
 
-        Telling the same again changes nothing; a different value for the same outcome is refused.
+        Telling the same again changes nothing; a different value for the same outcome is refused. `seconds` is how
+        long the measurement took, where costs are measured.
         """
-        id_ = self._id(evaluation)
-        asked = self.evaluations[id_]
+        asked = self._asked(evaluation)
         values = self._values(outcomes)
-        task = self.problem.tasks[asked.task]
+        expected = self.problem.tasks[asked.task].outcomes
         for name in values:
-            if name not in task.outcomes:
+            if name not in expected:
                 raise DataError(
                     f"outcome {name!r} does not belong to task {asked.task!r}, which measures "
-                    f"{', '.join(map(repr, task.outcomes))}: use `study.add(params, outcomes)` for more."
+                    f"{', '.join(map(repr, expected))}: use `study.add(params, outcomes)` for more."
                 )
-        self._take(id_, values)
+        return self.store.tell(self.name, asked.id, values, expected, seconds)
+
+    def fail(self, evaluation: Evaluation | int, reason: str, *, seconds: float | None = None) -> Evaluation:
+        """Record that measuring failed, and why; a task with failures="learn" learns from it."""
+        asked = self._asked(evaluation)
+        attempt = evaluation.attempts if isinstance(evaluation, Evaluation) else None
+        return self.store.fail(self.name, asked.id, str(reason), attempt=attempt, seconds=seconds, outcomes={})
+
+    def renew(self, evaluation: Evaluation, lease: float) -> bool:
+        """Extend the lease by so many seconds from now; False if the evaluation is no longer its worker's."""
+        if evaluation.worker is None:
+            raise DataError(f"evaluation {evaluation.id} has no worker: ask with worker=... and lease=... to renew it.")
+        return evaluation.id in self.store.renew(self.name, [evaluation.id], evaluation.worker, lease)
+
+    def abandon(self, evaluation: Evaluation | int) -> None:
+        """Expect no further outcomes of this evaluation; what was told stays, and a late result is still accepted."""
+        self.store.abandon(self.name, self._asked(evaluation).id)
 
     def add(self, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
         """Take in data of your own: any outcomes at any point of the space."""
         self.space.check(params)
         values = self._values(outcomes)
         task = next(name for name, task in self.problem.tasks.items() if values.keys() & set(task.outcomes))
-        evaluation = self._record(task, params, None)
-        self._abandoned.add(evaluation.id)
-        self._take(evaluation.id, values)
-        return evaluation
+        return _callers(self.store.add(self.name, task, params, values))
 
-    def abandon(self, evaluation: Evaluation | int) -> None:
-        """Expect no further outcomes of this evaluation; what was told stays, and a late result is still accepted."""
-        self._abandoned.add(self._id(evaluation))
-
-    def _id(self, evaluation: Evaluation | int) -> int:
+    def _asked(self, evaluation: Evaluation | int) -> Evaluation:
         id_ = evaluation.id if isinstance(evaluation, Evaluation) else evaluation
-        if not isinstance(id_, int) or id_ not in self.evaluations:
+        is_number = isinstance(id_, int)
+        known = self._evaluations if is_number and id_ in self._evaluations else self.evaluations
+        if not is_number or id_ not in known:
             raise DataError(
                 f"{id_!r} is no evaluation of this study: give what `ask` returned or its id, or use "
                 "`study.add(params, outcomes)` for data of your own."
             )
-        return id_
+        return known[id_]
 
     def _values(self, outcomes: Mapping[str, float]) -> dict[str, float]:
         if not isinstance(outcomes, Mapping) or not outcomes:
             expected = ", ".join(f"{name!r}: ..." for name in self.problem.outcomes)
             raise DataError(
                 f"the outcomes were {outcomes!r}: expected a mapping like {{{expected}}} with at least one of them; "
-                "leave out what could not be measured, and `abandon` an evaluation that gave nothing."
+                "leave out what could not be measured, and `fail` or `abandon` an evaluation that gave nothing."
             )
         return check_outcomes(self.problem, outcomes)
 
-    def _take(self, id_: int, values: dict[str, float]) -> None:
-        known = self._told.get(id_, {})
-        for name, value in values.items():
-            if name in known and known[name] != value:
-                raise DataError(
-                    f"evaluation {id_} already has {name} = {known[name]!r}, and was now told {value!r}: a result "
-                    "is not replaced; add a repeated measurement with `study.add(params, outcomes)`."
-                )
-        if values.items() <= known.items():
-            return
-        self._told[id_] = {**known, **values}
-        self._belief = None
-
     def outcomes(self, evaluation: Evaluation | int) -> dict[str, float]:
         """What was told of an evaluation so far."""
-        return dict(self._told.get(evaluation.id if isinstance(evaluation, Evaluation) else evaluation, {}))
+        found = self.evaluations.get(evaluation.id if isinstance(evaluation, Evaluation) else evaluation)
+        return {} if found is None else dict(found.outcomes)
 
     # -- believe and recommend ---------------------------------------------------------------------------------------
 
     def observations(self) -> Observations:
         """Everything told, per row, in the scaled units of the models."""
-        told = [(self.space.encode(self.evaluations[i].params), values) for i, values in self._told.items()]
-        return collect(self.problem, self.space, told)
+        return self._mind.observations(self.evaluations)
 
     def belief(self) -> Belief:
         """What is believed of the objective and each constraint, given all that was told."""
-        return self._believe()[0]
-
-    def _believe(self) -> tuple[Belief, Observations]:
-        if self._belief is None:
-            o = self.observations()
-            snap = None if self.space.is_continuous else self.space.snap
-            if isinstance(self.model, GP):
-                generator = torch.Generator().manual_seed(self.seed + len(self._told))
-                with threads_for(len(self._told)):
-                    belief = self.model.believe(o, self.problem.rows, snap, self._previous, generator)
-                self._previous = belief.hyperparameters
-            else:
-                rows = [(x[m], y[m][:, None]) for x, y, m in zip(o.X, o.y, o.mask, strict=True)]
-                fitted = self.model(rows)
-                feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
-                belief = BotorchBelief.of(fitted, 0, False, feasible, snap=snap)
-            self._belief = belief, o
-        return self._belief
+        with self._deciding:
+            return self._mind.believe(self.evaluations)[0]
 
     def recommend(self) -> Recommendation:
         """The lowest expected objective where every constraint holds with its confidence, anywhere in the space.
 
         Where no point qualifies yet, it says so and gives the point most probably feasible.
         """
-        if not any(self.problem.objective in values for values in self._told.values()):
-            raise DataError(
-                f"no value of the objective {self.problem.objective!r} was told yet: ask and tell until there is one."
-            )
-        belief, observations = self._believe()
-        with threads_for(len(self._told)):
-            advice = recommend(belief, self.space, self._confidence(), self.seed)
-        texts = [str(constraint) for constraint in self.problem.constraints]
+        with self._deciding:
+            evaluations = self.evaluations
+            if not any(self.problem.objective in e.outcomes for e in evaluations.values()):
+                raise DataError(
+                    f"no value of the objective {self.problem.objective!r} was told yet: "
+                    "ask and tell until there is one."
+                )
+            belief, observations = self._mind.believe(evaluations)
+            with threads_for(len(evaluations)):
+                advice = recommend(belief, self.space, self._confidence(), self.seed)
+        texts = [str(condition).removesuffix(" is true") for condition in self.problem.conditions]
         expected = observations.to_user(0, torch.tensor(advice.mean, dtype=torch.float64))
         return Recommendation(
             params=self.space.decode(advice.u),
@@ -263,20 +305,96 @@ class Study:
             is_confident=advice.is_confident,
         )
 
+    def _confidence(self) -> Float[Tensor, " k"]:
+        return torch.tensor(self.problem.confidences, dtype=torch.float64)
+
+    # -- run and export ----------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        functions: "Function | Mapping[str, Function]",
+        budget: float | Budget,
+        *,
+        workers: int | None = None,
+        executor: Executor | None = None,
+        tasks: Collection[str] | None = None,
+        watch: "Callable[[Progress], None] | None" = None,
+        lease: float = 60.0,
+        attempts: int = 3,
+        on_interrupt: Literal["wait", "release"] = "wait",
+    ) -> Ending:
+        """Ask, measure and tell until the budget is spent; what was spent before counts.
+
+        Args:
+            functions: What measures each task, by its name; the function alone if there is one task. It gets the
+                parameters as a dict and returns the outcomes as a mapping, or one number for a task of one outcome.
+                When it raises, returns NaN or the wrong names, the evaluation has failed and the study goes on.
+            budget: A `Budget`; a bare number is the total cost, which without costs is the number of evaluations.
+            workers: Evaluations in flight, each in a process of its own; in this very process, one at a time, if not
+                given (and no task has a time-out).
+            executor: Any `concurrent.futures.Executor` to run them in, such as Dask's.
+            tasks: The tasks that may be run here; all of them if not given.
+            watch: Is called with a `Progress` after every change, and twice a second.
+            lease: Seconds without a sign of life after which others may take over an evaluation of this process.
+            attempts: How often an evaluation is tried when its process dies.
+            on_interrupt: On Ctrl-C, wait for what is running, or let go of it at once, to be asked again next time; a
+                second Ctrl-C always lets go.
+        """
+        from pesky.study.loop import Loop  # the loop is a client of the study
+
+        loop = Loop(self, functions, Budget.of(budget), workers, executor, tasks, watch, lease, attempts, on_interrupt)
+        return loop.run()
+
+    def to_json(self) -> str:
+        """The study as JSON text: its problem and every evaluation."""
+        return export.to_json(self.name, self.problem, self.evaluations.values())
+
+    def to_csv(self, path: str | None = None) -> str:
+        """A table of all evaluations as CSV text, written to `path` if given."""
+        return export.to_csv(self.problem, self.evaluations.values(), path)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A table of all evaluations as a pandas frame."""
+        return export.to_frame(self.problem, self.evaluations.values())
+
     def __repr__(self) -> str:
-        waiting = self._pending()
-        pending = 0 if waiting is None else len(waiting.X)
-        return f"Study({self.problem.objective!r}: {len(self._told)} evaluations told, {pending} pending)"
+        evaluations = self.evaluations.values()
+        told, waiting = sum(bool(e.outcomes) for e in evaluations), sum(e.is_open for e in evaluations)
+        return f"Study({self.problem.objective!r}: {told} evaluations told, {waiting} pending)"
 
 
-def _whole(what: str, given: object, least: int | None) -> int:
-    try:
-        value = operator.index(given)  # pyright: ignore[reportArgumentType]
-    except TypeError:
-        value = None
-    if value is None or isinstance(given, bool) or (least is not None and value < least) or abs(value) >= 2**63:
-        expected = "a whole number" + ("" if least is None else f", at least {least}")
-        raise ProblemError(f"{what} was {given!r}: expected {expected}.")
+def _callers(evaluation: Evaluation) -> Evaluation:
+    """A copy whose parameters are the caller's to change; the study's are not."""
+    return replace(evaluation, params=dict(evaluation.params))
+
+
+def _opened(store: Store, name: str, problem: Problem, seed: int) -> int:
+    """The seed of the study of that name, which is created if it is not there and must ask the same if it is."""
+    kept = store.open(name, problem.to_json(), seed)
+    if kept.problem != problem.to_json():
+        if changed := Problem.from_json(kept.problem).difference(problem):
+            raise ProblemError(
+                f"the study {name!r} is stored with another problem:\n"
+                + "\n".join(f"  {line}" for line in changed)
+                + "\nExpected the same problem: restore it, or give the new study another name."
+            )
+        store.replace_problem(name, problem.to_json())
+    return kept.seed
+
+
+def _share(what: str, given: object) -> float | None:
+    if given is None:
+        return None
+    value = finite(what, given)
+    if not 0 < value < 1:
+        raise ProblemError(f"{what} was {given!r}: expected a number between 0 and 1.")
+    return value
+
+
+def _positive(what: str, given: object) -> float | None:
+    value = None if given is None else finite(what, given)
+    if value is not None and value <= 0:
+        raise ProblemError(f"{what} was {given!r}: expected a number above 0.")
     return value
 
 
@@ -290,5 +408,10 @@ def _checked_model(given: object, problem: Problem, space: Space) -> GP | FitBot
         raise ProblemError(
             f"model was {type(given).__name__}: expected GP(...), or a function that fits a BoTorch model to "
             "(X, Y) pairs, since a study fits anew as data come in."
+        )
+    if any(condition.is_yes_no for condition in problem.conditions):
+        raise ProblemError(
+            "a BoTorch model of your own cannot be asked about a yes or no: leave `model` out, or state the "
+            'constraint on a number and failures="record".'
         )
     return given  # pyright: ignore[reportReturnType]

@@ -1,0 +1,82 @@
+"""The commands in one application, and the exit code of every error."""
+
+import importlib.metadata
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from pesky.cli import codes
+from pesky.cli.ask import ask
+from pesky.cli.check import check
+from pesky.cli.consoles import say_error
+from pesky.cli.import_spearmint import import_spearmint
+from pesky.cli.init import init
+from pesky.cli.recommend import recommend
+from pesky.cli.run import run
+from pesky.cli.show import show
+from pesky.cli.status import status
+from pesky.cli.tell import tell
+from pesky.cli.upgrade import upgrade
+from pesky.cli.work import work
+from pesky.errors import PeskyError, StorageError
+from pesky.study.budget import Exhausted
+
+
+class Commands(TyperGroup):
+    """The group of commands; what pesky can name as a mistake is said without a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """What the command returns, or its exit."""
+        try:
+            return super().invoke(ctx)
+        except PeskyError as error:
+            say_error(str(error))
+            raise typer.Exit(_code(error)) from error
+        except KeyboardInterrupt as error:
+            say_error("interrupted")
+            raise typer.Exit(codes.INTERRUPTED) from error
+
+
+def _code(error: PeskyError) -> int:
+    if isinstance(error, StorageError):
+        return codes.STORAGE
+    return codes.SPENT if isinstance(error, Exhausted) else codes.MISTAKE
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="pesky",
+    help="Bayesian optimization under pesky constraints: which function to measure, and where.",
+    epilog="\n".join(["Exit codes:", *(f"{code:>3}  {meaning}" for code, meaning in codes.MEANINGS.items())]),
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _say_version(is_wanted: bool) -> None:
+    if is_wanted:
+        typer.echo(f"pesky {importlib.metadata.version('pesky')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_say_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Bayesian optimization under pesky constraints: which function to measure, and where."""
+
+
+for panel, commands in {
+    "Begin": {"init": init, "check": check, "import-spearmint": import_spearmint},
+    "Let it measure": {"run": run, "work": work},
+    "Measure by hand": {"ask": ask, "tell": tell},
+    "Look": {"recommend": recommend, "show": show, "status": status},
+    "Keep": {"upgrade": upgrade},
+}.items():
+    for name, command in commands.items():
+        app.command(name, rich_help_panel=panel)(command)

@@ -1,0 +1,52 @@
+"""Arguments that several commands share, and values as they are written on the command line."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pesky.errors import DataError
+
+StudyPath = Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.", show_default=False)]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only how it ended.")]
+Evaluations = Annotated[
+    int | None, typer.Option(min=1, help="Go on to so many evaluations in all, instead of the file's.")
+]
+
+_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def outcomes(texts: Iterable[str]) -> dict[str, float]:
+    """The values of texts like `f=1.5` and `converged=true`."""
+    values: dict[str, float] = {}
+    for text in texts:
+        name, mark, value = (part.strip() for part in text.partition("="))
+        if not mark or not name:
+            raise DataError(f"{text!r} is no outcome: expected name=value, like f=1.5 or converged=true.")
+        if name in values:
+            raise DataError(f"{name!r} was given twice: leave one out.")
+        values[name] = _value(text, value)
+    return values
+
+
+def _value(text: str, value: str) -> float:
+    if value.lower() in _WORDS:
+        return _WORDS[value.lower()]
+    try:
+        return float(value)
+    except ValueError:
+        raise DataError(f"{text!r}: expected a number, true or false after the =.") from None
+
+
+def json_object(what: str, text: str) -> dict[str, object]:
+    """The JSON object that was given as a text."""
+    try:
+        given = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{what} was {text!r}, which is no JSON ({error}): expected like '{{\"x\": 0.2}}'.") from None
+    if not isinstance(given, dict):
+        raise DataError(f"{what} was {text!r}: expected a JSON object, like '{{\"x\": 0.2}}'.")
+    return given

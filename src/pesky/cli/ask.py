@@ -1,0 +1,49 @@
+"""`pesky ask`: the next question, to be measured by hand."""
+
+import getpass
+import socket
+from typing import Annotated
+
+import typer
+
+from pesky.cli.arguments import AsJson, StudyPath
+
+
+def ask(
+    study: StudyPath,
+    task: Annotated[str | None, typer.Option(help="The task to ask of; the best one if not given.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Print what to measure next: tell it what came out with `pesky tell`.
+
+    Several may be asked before one is told. The question waits for its result until it is told, failed or abandoned.
+    """
+    from pesky.cli.consoles import console, say_json
+    from pesky.cli.kept import open_study
+    from pesky.cli.words import exact
+    from pesky.file import StudyFile
+    from pesky.store import Limit
+
+    file = StudyFile.read(study, importing=False)
+    limit = Limit(file.budget.evaluations, file.budget.cost)
+    asked = open_study(file).ask(
+        task, worker=f"{getpass.getuser()}@{socket.gethostname()}", limit=limit, gain_per_cost=file.budget.gain_per_cost
+    )
+    expected = file.problem.tasks[asked.task].outcomes
+    if json:
+        fields = {"id": asked.id, "task": asked.task, "params": dict(asked.params), "gain": asked.gain}
+        say_json({**fields, "outcomes": list(expected)})
+        return
+    screen = console()
+    gain = "initial design" if asked.gain is None else f"expected gain {asked.gain:.3g} nats"
+    screen.print(f"#{asked.id}: measure {asked.task} ({gain})")
+    width = max(map(len, asked.params))
+    for name, value in asked.params.items():
+        screen.print(f"  {name:<{width}} = {exact(value)}")
+    screen.print(
+        f"Then: pesky tell {study} {asked.id} " + " ".join(f"{_quoted(name)}=..." for name in expected), soft_wrap=True
+    )
+
+
+def _quoted(name: str) -> str:
+    return f"'{name}'" if " " in name else name

@@ -1,0 +1,55 @@
+"""`pesky check`: every mistake of a study file, or what it asks."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import typer
+
+from pesky.cli import codes
+from pesky.cli.arguments import AsJson, StudyPath
+
+if TYPE_CHECKING:
+    from pesky.file import StudyFile
+
+
+def check(study: StudyPath, json: AsJson = False) -> None:
+    """Print every mistake of a study file with its line and key, or a summary of what it asks."""
+    from pesky.cli.consoles import say_error, say_json
+    from pesky.file import StudyFile, StudyFileError
+
+    try:
+        file = StudyFile.read(study)
+    except StudyFileError as error:
+        if json:
+            found = [{"key": each.key, "line": each.line, "message": each.message} for each in error.mistakes]
+            say_json({"mistakes": found})
+        else:
+            say_error(str(error))
+        raise typer.Exit(codes.MISTAKE) from error
+    if json:
+        say_json({"mistakes": [], "name": file.name, "problem": file.problem.to_dict()})
+        return
+    for line in summary(file):
+        typer.echo(line)
+
+
+def summary(file: "StudyFile") -> Iterator[str]:
+    """What the file asks, a line each."""
+    from pesky.cli.kept import where
+
+    problem = file.problem
+    yield f"{file.name}: {'minimize' if problem.maximize is None else 'maximize'} {problem.objective}"
+    for constraint in problem.constraints:
+        yield f"  subject to {constraint}, with confidence {constraint.confidence:g}"
+    for name, parameter in problem.parameters.items():
+        yield f"  over {name}: {parameter}"
+    for name, task in problem.tasks.items():
+        call = file.calls.get(name)
+        how = "by hand (`pesky ask`, `pesky tell`)" if call is None else f"by {call}"
+        yield f"  {name} measures {', '.join(task.outcomes)} {how}, at a cost of {task.cost}"
+    for name, resource in problem.resources.items():
+        yield f"  {name} runs {', '.join(resource.tasks)}, {resource.slots} at once"
+    limits = [f"{limit:g} {what}" for what, limit in file.budget.model_dump(exclude_none=True).items()]
+    yield f"  until {' or '.join(limits)}" if limits else "  without a [budget], which `pesky run` needs"
+    yield f"  kept in {where(file)}"
+    yield "no mistakes found"

@@ -1,0 +1,19 @@
+"""The exit codes of `pesky`: one table, for programs that call it."""
+
+DONE = 0
+OURS = 1
+MISTAKE = 2
+NOT_YET = 3
+STORAGE = 4
+SPENT = 5
+INTERRUPTED = 130
+
+MEANINGS = {
+    DONE: "done; of a run: the recommendation is confident",
+    OURS: "an error of pesky itself, with a traceback: please report it",
+    MISTAKE: "a mistake in the study file or in the arguments",
+    NOT_YET: "done, but no point holds every constraint with its confidence yet",
+    STORAGE: "the storage cannot be opened, or lacks what was asked for",
+    SPENT: "nothing was asked, since the budget is spent",
+    INTERRUPTED: "interrupted; what was measured is kept",
+}

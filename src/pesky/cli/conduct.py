@@ -1,0 +1,94 @@
+"""One run of a study on the command line: what is said before, meanwhile and after."""
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from pesky.cli import codes
+from pesky.cli.advice import advise, code_of, plain, print_advice
+from pesky.cli.consoles import console, say_json
+from pesky.cli.kept import open_study, where
+from pesky.cli.live import LiveView
+from pesky.cli.plain import PlainLines
+from pesky.cli.words import counted
+from pesky.file import StudyFile
+from pesky.file.output import Output
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pesky.study import Ending, Study
+
+
+def conduct(command: str, file: StudyFile, workers: int, tasks: tuple[str, ...], *, as_json: bool, quiet: bool) -> int:
+    """The exit code of a run, by `pesky run` or `pesky work`, that ends when the budget is spent or on Ctrl-C."""
+    screen = console(stderr=as_json)
+    study = open_study(file)
+    before = {id_: evaluation.state for id_, evaluation in study.evaluations.items()}
+    if not quiet:
+        screen.print(_beginning(command, file, study), soft_wrap=True)
+    ending = _run(file, study, workers, tasks, screen, quiet)
+    is_idle = before == {id_: evaluation.state for id_, evaluation in study.evaluations.items()}
+    advice = advise(study)
+    screen.print(_end(command, file, ending, is_idle), soft_wrap=True)
+    print_advice(screen, advice, study.problem)
+    if as_json:
+        say_json(
+            {
+                "study": study.name,
+                "storage": where(file),
+                "kind": ending.kind,
+                "reason": ending.reason,
+                "evaluations": ending.evaluations,
+                "failed": ending.failed,
+                "spent": study.spent(),
+                "recommendation": plain(advice),
+            }
+        )
+    return codes.INTERRUPTED if ending.kind == "interrupted" else code_of(advice)
+
+
+def _run(
+    file: StudyFile, study: "Study", workers: int, tasks: tuple[str, ...], screen: "Console", quiet: bool
+) -> "Ending":
+    from pesky.study import Budget
+    from pesky.study.processes import Processes
+
+    with ExitStack() as stack:
+        watch, output = None, None
+        if not quiet and screen.is_terminal:
+            watch = stack.enter_context(LiveView(screen, where(file)))
+            # what measurements print scrolls by above the view, instead of through it
+            output = stack.enter_context(Output(watch.print)).fileno()
+        elif not quiet:
+            watch = PlainLines(screen, study)
+        executor = stack.enter_context(Processes(workers, output=output))
+        return study.run(
+            {task: file.calls[task] for task in tasks},
+            Budget(**file.budget.model_dump()),
+            workers=workers,
+            executor=executor,
+            tasks=tasks,
+            watch=watch,
+            lease=file.run.lease,
+            attempts=file.run.attempts,
+        )
+
+
+def _beginning(command: str, file: StudyFile, study: "Study") -> str:
+    kept = list(study.evaluations.values())
+    if not kept:
+        return f"New study {study.name!r}, kept in {where(file)}."
+    anew = " (--fresh starts anew)" if command == "run" else ""
+    return f"Continuing {study.name!r} in {where(file)}: {counted(len(kept))} there already{anew}."
+
+
+def _end(command: str, file: StudyFile, ending: "Ending", is_idle: bool) -> str:
+    if ending.kind == "interrupted":
+        return f"Interrupted; all that was measured is kept. `pesky {command} {file.path.name}` goes on."
+    said = f"{ending.reason[:1].upper()}{ending.reason[1:]}"
+    counts = f"{counted(ending.evaluations)} done" + (f", {ending.failed} failed" if ending.failed else "")
+    if not is_idle or ending.kind != "budget":
+        return f"{said}: {counts}."
+    more = file.budget.evaluations
+    how = "a larger [budget] in the file" if more is None else f"`--evaluations {more + max(more // 2, 1)}`"
+    return f"{said} already ({counts}), so nothing was measured; {how} goes on."

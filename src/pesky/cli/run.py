@@ -1,0 +1,40 @@
+"""`pesky run`: measure until the budget is spent."""
+
+from typing import Annotated
+
+import typer
+
+from pesky.cli import codes
+from pesky.cli.arguments import AsJson, Evaluations, Quiet, StudyPath
+
+
+def run(
+    study: StudyPath,
+    workers: Annotated[int | None, typer.Option(min=1, help="Measurements at once, instead of the file's.")] = None,
+    evaluations: Evaluations = None,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Forget the stored study and start anew.")] = False,
+    json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure until the budget is spent, and recommend.
+
+    A study that was begun before goes on where it ended. Ctrl-C waits for what is running; a second one lets go of it,
+    to be measured again next time.
+    """
+    from pesky.cli.conduct import conduct
+    from pesky.cli.consoles import is_interactive
+    from pesky.cli.kept import count, forget
+    from pesky.cli.words import counted
+    from pesky.file import StudyFile
+
+    file = StudyFile.read(study, running=True, evaluations=evaluations)
+    if fresh and (kept := count(file)):
+        if is_interactive() and not typer.confirm(f"Forget {counted(kept)} of {file.name!r}?", err=True):
+            raise typer.Exit(codes.INTERRUPTED)
+        forget(file)
+    slots = sum(resource.slots for resource in file.problem.resources.values())
+    raise typer.Exit(
+        conduct(
+            "run", file, workers or file.run.workers or slots or 1, tuple(file.problem.tasks), as_json=json, quiet=quiet
+        )
+    )

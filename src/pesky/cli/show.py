@@ -1,0 +1,81 @@
+"""`pesky show`: the evaluations in a table."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pesky.cli.arguments import AsJson, StudyPath
+from pesky.errors import DataError, unknown_name
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from pesky.problem import Problem
+    from pesky.store import Evaluation
+
+_SIGNS = {True: "yes", False: "no", None: "?"}
+
+
+def show(
+    study: StudyPath,
+    state: Annotated[str | None, typer.Option(help="Only those in this state, like done or failed.")] = None,
+    csv: Annotated[str | None, typer.Option(metavar="FILE", help="Write them to a CSV file; - prints it.")] = None,
+    json: AsJson = False,
+) -> None:
+    """Print every evaluation: where, what came out, and whether it was feasible by what was measured."""
+    from pesky.cli.consoles import console, say_json
+    from pesky.cli.kept import look
+    from pesky.file import StudyFile
+    from pesky.store import State
+
+    if state is not None and state not in {each.value for each in State}:
+        raise DataError(f"--state: {unknown_name('state', state, [each.value for each in State])}")
+    kept = look(StudyFile.read(study, importing=False))
+    evaluations = [e for e in kept.evaluations if state is None or e.state.value == state]
+    if csv is not None:
+        from pesky.study.export import to_csv
+
+        text = to_csv(kept.problem, evaluations, None if csv == "-" else csv)
+        typer.echo(text if csv == "-" else f"{len(evaluations)} evaluations written to {csv}", nl=csv != "-")
+    elif json:
+        from pesky.cli.words import is_feasible
+        from pesky.study.export import as_dict
+
+        say_json([{**as_dict(e), "feasible": is_feasible(e, kept.problem)} for e in evaluations])
+    elif evaluations:
+        console().print(_table(evaluations, kept.problem))
+    else:
+        typer.echo("no evaluations" + ("" if state is None else f" that are {state}"))
+
+
+def _table(evaluations: "list[Evaluation]", problem: "Problem") -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    from pesky.cli.words import first_line, is_feasible
+    from pesky.store.evaluation import short
+
+    has_errors = any(e.error for e in evaluations)
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    table.add_column("#", justify="right")
+    table.add_column("task")
+    for name in problem.parameters:
+        table.add_column(Text(name), justify="right")
+    for name in problem.outcomes:
+        table.add_column(Text(name), justify="right", style="cyan")
+    table.add_column("feasible")
+    table.add_column("state")
+    if has_errors:
+        table.add_column("reason", overflow="fold")
+    for e in evaluations:
+        told = [e.outcomes.get(name) for name in problem.outcomes]
+        words = [
+            "" if value is None else ("yes" if value else "no") if name in problem.yes_no else short(value)
+            for name, value in zip(problem.outcomes, told, strict=True)
+        ]
+        row = [str(e.id), e.task, *(short(e.params[name]) for name in problem.parameters), *words]
+        state = "yours" if e.is_yours else e.state.value
+        row += [_SIGNS[is_feasible(e, problem)] if e.outcomes or e.error else "", state]
+        table.add_row(*(Text(cell) for cell in row + ([first_line(e.error)] if has_errors else [])))
+    return table

@@ -1,0 +1,90 @@
+"""`pesky status`: where a study stands, who measures what, and what went wrong."""
+
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from pesky.cli.arguments import AsJson, StudyPath
+
+if TYPE_CHECKING:
+    from pesky.cli.kept import Kept
+    from pesky.file import StudyFile
+    from pesky.store import Evaluation
+
+LATEST = 3
+"""Failures of which the reason is printed."""
+
+
+def status(study: StudyPath, json: AsJson = False) -> None:
+    """Print counts per state, what is running and by whom, why evaluations failed, and what was spent."""
+    from pesky.cli.consoles import console, say_json
+    from pesky.cli.kept import look
+    from pesky.file import StudyFile
+
+    file = StudyFile.read(study, importing=False)
+    kept = look(file)
+    if json:
+        say_json(_plain(file, kept))
+        return
+    screen = console()
+    for line in _lines(file, kept, time.time()):
+        screen.print(line, soft_wrap=True)
+
+
+def _counts(kept: "Kept") -> dict[str, int]:
+    from pesky.store import State
+
+    return {state.value: sum(e.state is state for e in kept.evaluations) for state in State}
+
+
+def _plain(file: "StudyFile", kept: "Kept") -> dict[str, object]:
+    from pesky.cli.kept import where
+    from pesky.study.export import as_dict
+    from pesky.study.spending import spent
+
+    by_id = {e.id: e for e in kept.evaluations}
+    return {
+        "study": file.name,
+        "storage": where(file),
+        "counts": _counts(kept),
+        "spent": spent(by_id, kept.problem),
+        "budget": file.budget.model_dump(),
+        **{state: [as_dict(e) for e in _in(kept, state)] for state in ("running", "pending", "lost", "failed")},
+    }
+
+
+def _in(kept: "Kept", state: str) -> "list[Evaluation]":
+    return [e for e in kept.evaluations if e.state.value == state]
+
+
+def _lines(file: "StudyFile", kept: "Kept", now: float) -> Iterator[str]:
+    from pesky.cli.kept import where
+    from pesky.cli.words import counted, duration, first_line, values
+    from pesky.store.transitions import counts
+    from pesky.study.spending import spent
+
+    yield f"{file.name} in {where(file)}"
+    yield ", ".join(f"{count} {state}" for state, count in _counts(kept).items() if count) or "nothing asked yet"
+    for state in ("running", "pending"):
+        for e in _in(kept, state):
+            since = "" if e.began is None else f" for {duration(now - e.began)}"
+            by = f", asked by {e.worker}" if e.worker else ""
+            yield f"  #{e.id} {e.task} {state}{since}{by}, at {values(e.params)}"
+    for e in _in(kept, "lost"):
+        yield f"  #{e.id} {e.task} lost ({first_line(e.error) or 'no sign of life'}), to be asked again"
+    failed = sorted(_in(kept, "failed"), key=lambda e: e.ended or 0.0)
+    for e in failed[-LATEST:]:
+        yield f"  #{e.id} {e.task} failed: {first_line(e.error)}"
+    if len(failed) > LATEST:
+        yield f"  and {len(failed) - LATEST} more: pesky show {file.path.name} --state failed"
+    by_id = {e.id: e for e in kept.evaluations}
+    costs = spent(by_id, kept.problem)
+    for task, cost in costs.items():
+        asked = sum(e.task == task and not e.is_yours for e in kept.evaluations)
+        yield f"spent on {task}: {cost:.6g} in {counted(asked)}"
+    asked = sum(map(counts, kept.evaluations))
+    for what, used, limit in (
+        ("evaluations", asked, file.budget.evaluations), ("cost", sum(costs.values()), file.budget.cost)
+    ):  # fmt: skip
+        if limit is not None:
+            yield f"budget: {used:.6g} of {limit:.6g} {what}"

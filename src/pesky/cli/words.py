@@ -1,0 +1,64 @@
+"""Values as people read them."""
+
+from collections.abc import Mapping
+
+from pesky.problem import Option, Problem
+from pesky.store.evaluation import Evaluation, State, short
+
+
+def values(given: Mapping[str, Option]) -> str:
+    """Parameters or outcomes on one line."""
+    return ", ".join(f"{name}={short(value)}" for name, value in given.items())
+
+
+def measured(evaluation: Evaluation, problem: Problem) -> str:
+    """The outcomes of an evaluation on one line, a yes or no in words."""
+    words = {
+        name: ("yes" if value else "no") if name in problem.yes_no else value
+        for name, value in evaluation.outcomes.items()
+    }
+    return values(words)
+
+
+def counted(evaluations: int) -> str:
+    """How many evaluations."""
+    return "1 evaluation" if evaluations == 1 else f"{evaluations} evaluations"
+
+
+def exact(value: Option) -> str:
+    """One value to be copied."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def duration(seconds: float) -> str:
+    """A time that has passed."""
+    if seconds < 9.95:
+        return f"{max(seconds, 0):.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
+
+
+def first_line(text: str | None) -> str:
+    """The beginning of an error that may be long."""
+    lines = (text or "").strip().splitlines()
+    return lines[0] if lines else ""
+
+
+def is_feasible(evaluation: Evaluation, problem: Problem) -> bool | None:
+    """Whether the measured values hold every constraint; None while that is open."""
+    if evaluation.state is State.FAILED and problem.tasks[evaluation.task].failures == "learn":
+        return False
+    held = [
+        constraint.direction * (evaluation.outcomes[constraint.outcome] - constraint.threshold) >= 0
+        for constraint in problem.constraints
+        if constraint.outcome in evaluation.outcomes
+    ]
+    if not all(held):
+        return False
+    return True if len(held) == len(problem.constraints) and evaluation.state is State.DONE else None

@@ -1,0 +1,55 @@
+"""What can be asked, what each task tells of, and what it costs (METHOD 20.6)."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.acquire.information import InformationGain
+from pesky.model.belief import Belief
+
+
+class Menu(NamedTuple):
+    """The tasks on offer."""
+
+    shares: Float[Tensor, "t j"]
+    """How much of each row's gain a task gets, its own success aside."""
+    success: tuple[int | None, ...]
+    """The row of each task's own success, where that is learnt."""
+    prices: Callable[[Tensor], Tensor]
+    """Points (n, d) -> cost of every task there (n, t), differentiable."""
+
+
+def fixed_prices(costs: Float[Tensor, " t"]) -> Callable[[Tensor], Tensor]:
+    """The same price of a task everywhere."""
+    return lambda X: costs.to(X).expand(X.shape[0], -1)
+
+
+def task_gains(
+    menu: Menu, information: InformationGain, belief: Belief, X: Float[Tensor, "n d"]
+) -> Float[Tensor, "n t"]:
+    """Expected gain of running each task at each point, in nats.
+
+    A run that fails tells of nothing but its failure, so what it measures counts with the probability of its success.
+    """
+    gains = information.gains(X)
+    measured = gains @ menu.shares.mT
+    rows = [row for row in menu.success if row is not None]
+    if not rows:
+        return measured
+    likely = probability_of_yes(belief, X)
+    columns = [
+        measured[:, t] if row is None else gains[:, row] + likely[:, row] * measured[:, t]
+        for t, row in enumerate(menu.success)
+    ]
+    return torch.stack(columns, 1)
+
+
+def probability_of_yes(belief: Belief, X: Float[Tensor, "n d"]) -> Float[Tensor, "n j"]:
+    """Probability that a probit answer is yes, averaged over hyperparameter samples; of use for yes/no rows."""
+    batch = belief.amplitude.shape[:-1]
+    here = X.expand(*batch, *X.shape)
+    p = torch.special.ndtr(belief.mean(here) / (1 + belief.variance(here)).sqrt())
+    return p.reshape(-1, *p.shape[-2:]).mean(0).mT

@@ -1,0 +1,80 @@
+"""A study file, read and checked: what is asked, where it is kept, what to call, when to stop."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pesky.file.calls import Call, calls_of, check_callable
+from pesky.file.lines import key_lines
+from pesky.file.mistake import Findings, StudyFileError
+from pesky.file.problem import problem_of, task_tables
+from pesky.file.storage import storage_url
+from pesky.file.tables import BudgetTable, RunTable, StudyTable
+from pesky.file.toml import read_toml
+from pesky.file.validate import validated
+from pesky.problem import Problem
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """What a study file says, with every default filled in."""
+
+    path: Path
+    name: str
+    storage: str
+    """The URL of the storage, with an absolute path."""
+    problem: Problem
+    calls: Mapping[str, Call]
+    """What to call for each task; tasks without are measured by hand."""
+    budget: BudgetTable
+    run: RunTable
+
+    @classmethod
+    def read(
+        cls,
+        path: str | Path,
+        *,
+        importing: bool = True,
+        running: bool | Collection[str] = False,
+        evaluations: int | None = None,
+    ) -> "StudyFile":
+        """The study file; a StudyFileError with all its mistakes if there are any.
+
+        Args:
+            path: Where it is.
+            importing: Whether functions must be importable and programs there.
+            running: Whether it must say all that a run needs: a budget, and calls for all tasks, or for those named.
+            evaluations: A limit instead of the budget's own.
+        """
+        path = Path(path).resolve()
+        text, given = read_toml(path)
+        findings = Findings(key_lines(text))
+        table = validated(StudyTable, given, (), findings) or StudyTable()
+        tasks = task_tables(table.tasks, findings)
+        problem = problem_of(table, tasks, findings)
+        calls = calls_of(table, tasks, problem, path.parent, importing, findings)
+        budget = validated(BudgetTable, table.budget, ("budget",), findings)
+        if budget is not None and evaluations is not None:
+            budget = budget.model_copy(update={"evaluations": evaluations})
+        run = validated(RunTable, table.run, ("run",), findings)
+        storage = storage_url(table.storage, path, findings)
+        if running:
+            _check_runs(table, problem, calls, budget, running, findings)
+        if findings.mistakes or problem is None or budget is None or run is None:
+            raise StudyFileError(path, findings.sorted())
+        return cls(path, table.name or path.stem, storage, problem, calls, budget, run)
+
+
+def _check_runs(
+    table: StudyTable,
+    problem: Problem | None,
+    calls: Mapping[str, Call],
+    budget: BudgetTable | None,
+    running: bool | Collection[str],
+    findings: Findings,
+) -> None:
+    if budget is not None and not budget.is_limited and not findings.concern(("budget",)):
+        findings.note(("budget",), "is missing: expected when to stop, like evaluations = 40 below [budget].")
+    if problem is not None and not findings.concern(("tasks",), ("function",), ("command",)):
+        tasks = problem.tasks if isinstance(running, bool) else dict.fromkeys(running)
+        check_callable(calls, tasks, table.tasks is None, findings)

@@ -1,0 +1,51 @@
+"""How to write a constraint that was written another way."""
+
+import re
+
+_SIGNS = {"≤": "<=", "≥": ">=", "=<": "<=", "=>": ">=", "==": "=", "≠": "!="}
+_SIGN = re.compile("<=|>=|" + "|".join([*_SIGNS, "!=", "[<>=]"]))
+_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+_STRICT = {"<": "<=", ">": ">="}
+
+
+def how_to_write(text: str) -> str | None:
+    """What the author of a text that does not parse probably meant; None if there is no telling."""
+    signs = [_SIGNS.get(sign, sign) for sign in _SIGN.findall(text)]
+    parts = [part.strip() for part in _SIGN.split(text)]
+    if not all(parts):
+        return None
+    match parts, signs:
+        case [low, outcome, high], [("<" | "<="), ("<" | "<=")] if is_number(low) and is_number(high):
+            return f"For both sides write two constraints: '{outcome} >= {low}' and '{outcome} <= {high}'."
+        case [high, outcome, low], [(">" | ">="), (">" | ">=")] if is_number(low) and is_number(high):
+            return f"For both sides write two constraints: '{outcome} >= {low}' and '{outcome} <= {high}'."
+        case [outcome, value], ["="] if value.lower() in ("true", "false", "yes", "no"):
+            return f"Write '{outcome} is {'true' if value.lower() in ('true', 'yes') else 'false'}'."
+        case [outcome, value], ["="] if is_number(value):
+            return (
+                f"A measured number never equals another: write two constraints with some room, '{outcome} >= ...' "
+                f"and '{outcome} <= ...', around {value}."
+            )
+        case [outcome, value], [sign] if sign in _TURNED and is_number(value):
+            return f"Write '{outcome} {_STRICT.get(sign, sign)} {value}'."
+        case [value, outcome], [sign] if sign in _TURNED and is_number(value):
+            turned = _TURNED[sign]
+            return f"Write '{outcome} {_STRICT.get(turned, turned)} {value}'."
+        case [left, right], [sign] if sign in _TURNED:
+            return (
+                f"{right!r} is no number: let the measurement give the difference as an outcome of its own, "
+                f"like '{left} minus {right}', and write '{left} minus {right} {_STRICT.get(sign, sign)} 0'."
+            )
+        case [outcome], []:
+            return f"For a yes or no write '{outcome} is true'."
+        case _:
+            return None
+
+
+def is_number(text: str) -> bool:
+    """Whether the text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,22 @@
+"""Where studies are kept: the contract, and who fulfils it."""
+
+from pesky.errors import StorageError
+from pesky.store.contract import Kept, Limit, Question, Refusal, Store
+from pesky.store.evaluation import Evaluation, State
+from pesky.store.memory import MemoryStore
+
+__all__ = ["Evaluation", "Kept", "Limit", "MemoryStore", "Question", "Refusal", "State", "Store", "open_store"]
+
+
+def open_store(url: str | None = None, *, create: bool = True) -> Store:
+    """The store behind a URL like "sqlite:///study.db" or "postgresql://user@host/database"; None is this process.
+
+    Without `create`, a storage that holds nothing of pesky yet is a StorageError instead of the beginning of one.
+    """
+    if url is None:
+        return MemoryStore()
+    try:
+        from pesky.store.sql import SqlStore  # a machine without SQLAlchemy can do all that needs no storage
+    except ImportError as error:
+        raise StorageError("a storage needs SQLAlchemy, which is not installed: pip install sqlalchemy.") from error
+    return SqlStore(url, create=create)

@@ -1,0 +1,86 @@
+"""A study's rows inside a writing transaction, while nobody else can change them."""
+
+from dataclasses import replace
+
+from sqlalchemy import ColumnElement, Connection, case, func, insert, or_, select, update
+
+from pesky.errors import DataError
+from pesky.store import transitions
+from pesky.store.checks import unknown_id
+from pesky.store.evaluation import Evaluation, State
+from pesky.store.named import missing
+from pesky.store.rows import COLUMNS, from_row, to_row
+from pesky.store.schema import evaluations, studies
+
+_COUNTS = (evaluations.c.attempts > 0) & or_(
+    evaluations.c.state != State.ABANDONED.value, evaluations.c.outcomes != "{}"
+)  # as `transitions.counts`
+
+
+class LockedStudy:
+    """A study of which every evaluation whose lease had run out is marked as lost."""
+
+    def __init__(self, connection: Connection, name: str, clock: ColumnElement[float]):
+        self._connection = connection
+        self._name = name
+        # the lock first, and the clock in a statement of its own: one may wait for the lock
+        statement = select(studies.c.id, studies.c.revision).where(studies.c.name == name).with_for_update()
+        found = connection.execute(statement).one_or_none()
+        if found is None:
+            raise missing(connection, name)
+        self._key, self._revision = found
+        self._is_changed = False
+        self.now = float(connection.scalar(select(clock)) or 0.0)
+        for each in self.where(evaluations.c.expires <= self.now):
+            self.update(each, transitions.expired(each, self.now))
+
+    def where(self, *conditions: ColumnElement[bool]) -> list[Evaluation]:
+        """The evaluations that meet all conditions, by their ids."""
+        statement = select(*COLUMNS).where(evaluations.c.study == self._key, *conditions).order_by(evaluations.c.id)
+        return [from_row(tuple(row)) for row in self._connection.execute(statement)]
+
+    def get(self, id: int) -> Evaluation:
+        """The evaluation of that number."""
+        found = self.where(evaluations.c.id == id) if isinstance(id, int) and abs(id) < 2**31 else []
+        if not found:
+            raise DataError(unknown_id(self._name, id, self.totals()[0]))
+        return found[0]
+
+    def totals(self) -> tuple[int, int, float]:
+        """How many evaluations there are, how many of them a limit counts, and what these cost."""
+        counted = func.coalesce(func.sum(case((_COUNTS, 1), else_=0)), 0)
+        cost = func.coalesce(func.sum(case((_COUNTS, evaluations.c.price), else_=0.0)), 0.0)
+        statement = select(func.count(), counted, cost).where(evaluations.c.study == self._key)
+        count, counted, cost = self._connection.execute(statement).one()
+        return int(count), int(counted), float(cost)
+
+    def insert(self, evaluation: Evaluation) -> Evaluation:
+        """The new evaluation as kept, at the next revision."""
+        kept = replace(evaluation, revision=self._next())
+        self._connection.execute(insert(evaluations).values(study=self._key, **to_row(kept)))
+        return kept
+
+    def update(self, before: Evaluation, after: Evaluation) -> Evaluation:
+        """The evaluation as kept, at the next revision if it changed."""
+        if after is before:
+            return before
+        kept = replace(after, revision=self._next())
+        which = (evaluations.c.study == self._key) & (evaluations.c.id == kept.id)
+        self._connection.execute(update(evaluations).where(which).values(to_row(kept)))
+        return kept
+
+    def replace_problem(self, problem: str) -> None:
+        """Keep this problem with the study from now on."""
+        self._next()
+        self._connection.execute(update(studies).where(studies.c.id == self._key).values(problem=problem))
+
+    def finish(self) -> None:
+        """Keep the revision that the study has come to."""
+        if self._is_changed:
+            values = update(studies).where(studies.c.id == self._key).values(revision=self._revision)
+            self._connection.execute(values)
+
+    def _next(self) -> int:
+        self._is_changed = True
+        self._revision += 1
+        return self._revision

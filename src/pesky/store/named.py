@@ -1,0 +1,33 @@
+"""Studies by their names, as rows."""
+
+from sqlalchemy import Connection, select
+
+from pesky.errors import StorageError
+from pesky.store.checks import unknown_study
+from pesky.store.contract import Kept
+from pesky.store.schema import studies
+
+
+def names(connection: Connection) -> list[str]:
+    """The names of all studies, in the order of their creation."""
+    return list(connection.scalars(select(studies.c.name).order_by(studies.c.id)))
+
+
+def find(connection: Connection, name: str) -> Kept | None:
+    """The study of that name, if there is one."""
+    statement = select(studies.c.name, studies.c.problem, studies.c.seed).where(studies.c.name == name)
+    found = connection.execute(statement).one_or_none()
+    return None if found is None else Kept(*found)
+
+
+def get(connection: Connection, name: str) -> Kept:
+    """The study of that name; a StorageError if there is none."""
+    kept = find(connection, name)
+    if kept is None:
+        raise missing(connection, name)
+    return kept
+
+
+def missing(connection: Connection, name: str) -> StorageError:
+    """The error for a study that there is not."""
+    return StorageError(unknown_study(name, names(connection)))

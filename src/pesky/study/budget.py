@@ -1,0 +1,73 @@
+"""When to stop: evaluations, cost, time, or nothing left that is worth its price."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pesky.errors import PeskyError, ProblemError
+from pesky.problem.fields import finite, whole
+from pesky.store import Limit
+
+Kind = Literal["budget", "seconds", "gain", "interrupted"]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What a study may spend; whichever is reached first ends a run, and None is unlimited.
+
+    Evaluations and cost count the whole study, so that one that was interrupted goes on to the same total; seconds
+    count this run. `gain_per_cost` ends it once no question is expected to tell so many nats for each unit of cost.
+    """
+
+    evaluations: int | None = None
+    cost: float | None = None
+    seconds: float | None = None
+    gain_per_cost: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.evaluations is not None:
+            object.__setattr__(self, "evaluations", whole("budget: evaluations", self.evaluations, 1))
+        for what in ("cost", "seconds", "gain_per_cost"):
+            if (given := getattr(self, what)) is not None:
+                value = finite(f"budget: {what}", given)
+                if value <= 0:
+                    raise ProblemError(f"budget: {what} was {given!r}: expected a number above 0.")
+                object.__setattr__(self, what, value)
+        if (self.evaluations, self.cost, self.seconds, self.gain_per_cost) == (None,) * 4:
+            raise ProblemError(
+                "the budget was empty: expected at least one of evaluations, cost, seconds and gain_per_cost, "
+                "or the run would never end."
+            )
+
+    @classmethod
+    def of(cls, given: "float | Budget") -> "Budget":
+        """The budget, if it is one; a bare number is a total cost."""
+        return given if isinstance(given, Budget) else cls(cost=given)
+
+    @property
+    def limit(self) -> Limit:
+        """The part that the storage keeps, whoever asks."""
+        return Limit(self.evaluations, self.cost)
+
+
+class Exhausted(PeskyError):
+    """There is nothing more to ask within the limit that was given."""
+
+    def __init__(self, kind: Kind, reason: str) -> None:
+        super().__init__(reason)
+        self.kind: Kind = kind
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended."""
+
+    kind: Kind
+    reason: str
+    evaluations: int
+    """How many evaluations of the study are done, over all runs."""
+    failed: int
+    """How many have failed."""
+
+    def __str__(self) -> str:
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"{self.reason} ({self.evaluations} evaluations done{failed})"

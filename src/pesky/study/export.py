@@ -1,0 +1,72 @@
+"""A study's evaluations for other programs: JSON, CSV, a pandas frame."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pesky.errors import PeskyError
+from pesky.problem import Problem
+from pesky.store import Evaluation
+
+if TYPE_CHECKING:
+    import pandas
+
+FIELDS = ("state", "gain", "price", "seconds", "attempts", "worker", "asked", "began", "ended", "error")
+
+
+def to_json(name: str, problem: Problem, evaluations: Iterable[Evaluation]) -> str:
+    """The study as JSON text."""
+    each = [as_dict(e) for e in evaluations]
+    return json.dumps({"name": name, "problem": problem.to_dict(), "evaluations": each}, indent=1)
+
+
+def as_dict(e: Evaluation) -> dict[str, object]:
+    """The evaluation as plain data."""
+    plain = {"id": e.id, "task": e.task, "params": dict(e.params), "outcomes": dict(e.outcomes)}
+    return {**plain, **{field: getattr(e, field) for field in FIELDS}, "state": e.state.value}
+
+
+def table(problem: Problem, evaluations: Iterable[Evaluation]) -> list[dict[str, object]]:
+    """One flat record per evaluation: a column per parameter and per outcome.
+
+    A column's name says which it is where that would be unclear.
+    """
+    names = [*problem.parameters, *problem.outcomes, "id", "task", *FIELDS]
+
+    def column(kind: str, name: str) -> str:
+        return name if names.count(name) == 1 else f"{kind} {name}"
+
+    params = {name: column("parameter", name) for name in problem.parameters}
+    outcomes = {name: column("outcome", name) for name in problem.outcomes}
+
+    def record(e: Evaluation) -> dict[str, object]:
+        values = {column: e.params[name] for name, column in params.items()}
+        told = {column: e.outcomes.get(name) for name, column in outcomes.items()}
+        fields: Mapping[str, object] = {field: getattr(e, field) for field in FIELDS}
+        return {"id": e.id, "task": e.task, **values, **told, **fields, "state": e.state.value}
+
+    return [record(e) for e in evaluations]
+
+
+def to_csv(problem: Problem, evaluations: Iterable[Evaluation], path: str | None = None) -> str:
+    """The table as CSV text, written to `path` if given."""
+    rows, text = table(problem, evaluations), io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]) if rows else ["id", "task"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    if path is not None:
+        Path(path).write_text(text.getvalue(), encoding="utf-8")
+    return text.getvalue()
+
+
+def to_frame(problem: Problem, evaluations: Iterable[Evaluation]) -> "pandas.DataFrame":
+    """The table as a pandas frame, by id."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise PeskyError("a frame needs pandas, which is not installed: pip install 'pesky[pandas]'.") from error
+    rows = table(problem, evaluations)
+    return pandas.DataFrame.from_records(rows, index="id" if rows else None)

@@ -1,0 +1,348 @@
+"""The loop over ask and tell: keeps evaluations in flight until the budget is spent, and loses none."""
+
+import os
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Executor, Future
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from pesky.errors import DataError, PeskyError, ProblemError, StorageError
+from pesky.problem.fields import finite, whole
+from pesky.store import Evaluation, State
+from pesky.study.budget import Budget, Ending, Exhausted, Kind
+from pesky.study.call import Report, check, measure
+from pesky.study.processes import Processes
+from pesky.study.slots import Function, functions_of, slots_of
+from pesky.study.spending import spent
+
+if TYPE_CHECKING:
+    from pesky.study.study import Study
+
+GLANCE = 0.5
+"""Seconds between two looks at what has changed elsewhere."""
+STORAGE_PATIENCE = 300.0
+"""Seconds for which a storage that does not answer is tried again before the run gives up."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands."""
+
+    study: "Study"
+    budget: Budget
+    running: list[Evaluation]
+    """What is being measured, here or elsewhere."""
+    spent: dict[str, float]
+    """Cost per task, what is running included."""
+    done: int
+    failed: int
+    lost: int
+    seconds: float
+    """How long this run has taken so far."""
+    last: Evaluation | None
+    """The evaluation that ended last."""
+    state: Literal["asking", "waiting", "stopping"]
+
+
+@dataclass
+class Flight:
+    """An evaluation that is being measured."""
+
+    evaluation: Evaluation
+    resource: str
+    deadline: float | None
+    future: Future[Report] | None = None
+    is_over: bool = False
+    untold: Callable[[], object] | None = None
+    """Keeps what came back, while that is not done."""
+
+
+class Inline(Executor):
+    """Runs what is submitted at once, in this very thread."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """A future that has its result."""
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+class Loop:
+    """One run of a study; see `Study.run`."""
+
+    def __init__(
+        self,
+        study: "Study",
+        functions: Function | Mapping[str, Function],
+        budget: Budget,
+        workers: int | None,
+        executor: Executor | None,
+        tasks: Collection[str] | None,
+        watch: Callable[[Progress], None] | None,
+        lease: float,
+        attempts: int,
+        on_interrupt: str,
+    ) -> None:
+        if on_interrupt not in ("wait", "release"):
+            raise ProblemError(f'on_interrupt was {on_interrupt!r}: expected "wait" or "release".')
+        if finite("lease", lease) <= 0:
+            raise ProblemError(f"lease was {lease!r}: expected a number of seconds above 0.")
+        self.study, self.budget, self.watch = study, budget, watch
+        self.lease, self.attempts, self.on_interrupt = lease, whole("attempts", attempts, 1), on_interrupt
+        self.functions = functions_of(functions, study.problem, tasks)
+        self.executor, self.is_own_executor = executor, executor is None
+        self.resources, self.workers = slots_of(study.problem, tuple(self.functions), workers, executor)
+        self.worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(2)}"
+        self.flights: dict[int, Flight] = {}
+        self.last: Evaluation | None = None
+        self.began = time.monotonic()
+        self._landed = threading.Event()
+        self._broken: PeskyError | None = None
+        self._exhausted: dict[str, tuple[Exhausted, tuple[object, ...]]] = {}
+
+    def run(self) -> Ending:
+        """Ask, measure and tell until there is nothing more to do."""
+        over = threading.Event()
+        heart = threading.Thread(target=self._beat, args=(over,), daemon=True, name="pesky leases")
+        if self.is_own_executor:
+            self.executor = Inline() if self.workers is None else Processes(self.workers)
+        self._patiently(self._free_orphans)
+        heart.start()
+        try:
+            return self._until_done()
+        finally:
+            over.set()
+            self._let_go()
+            heart.join()
+            if self.is_own_executor and self.executor is not None:
+                self.executor.shutdown()
+
+    def _until_done(self) -> Ending:
+        ending: tuple[Kind, str] | None = None
+        while True:
+            try:
+                self._land()
+                if self._broken is not None:
+                    raise self._broken
+                if ending is None and self._is_late():
+                    ending = "seconds", f"the time of {self.budget.seconds:g} seconds is over"
+                asked = ending is None and self._fill()
+                self._report("stopping" if ending else "waiting")
+                if not self.flights and not asked:
+                    ending = ending or self._nothing_to_ask()
+                    if ending is not None:
+                        return self._end(*ending)
+                if not asked:
+                    self._landed.wait(GLANCE)
+                    self._landed.clear()
+            except KeyboardInterrupt:
+                is_second = ending is not None and ending[0] == "interrupted"
+                ending = "interrupted", "interrupted: what was told is kept, and the study goes on from here"
+                if is_second or self.on_interrupt == "release":
+                    return self._end(*ending)
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def _fill(self) -> bool:
+        """Give a free slot the best question of its tasks; whether one was given."""
+        for name, (tasks, slots) in self.resources.items():
+            taken = sum(flight.resource == name for flight in self.flights.values())
+            if taken >= slots or len(self.flights) >= (self.workers or 1):
+                continue
+            if name in self._exhausted and self._exhausted[name][1] == self._situation():
+                continue
+            self._exhausted.pop(name, None)
+            self._report("asking")
+            try:
+                evaluation = self._patiently(partial(self._ask, tasks))
+            except Exhausted as reason:
+                self._exhausted[name] = reason, self._situation()
+                continue
+            self._start(evaluation, name)
+            return True
+        return False
+
+    def _ask(self, tasks: tuple[str, ...]) -> Evaluation:
+        return self.study.ask(
+            tasks,
+            worker=self.worker,
+            lease=self.lease,
+            attempts=self.attempts,
+            limit=self.budget.limit,
+            gain_per_cost=self.budget.gain_per_cost,
+        )
+
+    def _situation(self) -> tuple[object, ...]:
+        """What must change before a resource that had nothing worth asking is asked again."""
+        return tuple((e.state, len(e.outcomes)) for e in self.study.evaluations.values())
+
+    def _nothing_to_ask(self) -> tuple[Kind, str] | None:
+        """Why the run is over; None while others are measuring, whose evaluations may still be lost."""
+        if any(e.state in (State.RUNNING, State.LOST) for e in self.study.evaluations.values()):
+            self._exhausted.clear()
+            return None
+        reasons = [reason for reason, _ in self._exhausted.values()]
+        first = next((reason for reason in reasons if reason.kind == "budget"), reasons[0])
+        return first.kind, str(first)
+
+    def _start(self, evaluation: Evaluation, resource: str) -> None:
+        timeout = self.study.problem.tasks[evaluation.task].timeout
+        function, params = self.functions[evaluation.task], dict(evaluation.params)
+        is_killable = isinstance(self.executor, Processes)
+        deadline = None if timeout is None or is_killable else time.monotonic() + timeout
+        flight = self.flights[evaluation.id] = Flight(evaluation, resource, deadline)
+        assert self.executor is not None
+        try:
+            if isinstance(self.executor, Processes):
+                future = self.executor.call(function, params, timeout=timeout)
+            else:
+                future = self.executor.submit(measure, function, params)
+        except BaseException:  # Ctrl-C in a function that runs in this thread, or one that cannot be sent elsewhere
+            del self.flights[evaluation.id]
+            raise
+        flight.future = future
+        # Kept at once, whatever this thread is doing then.
+        future.add_done_callback(lambda future: self._finish(flight, future))
+
+    # -- telling -----------------------------------------------------------------------------------------------------
+
+    def _finish(self, flight: Flight, future: "Future[Report]") -> None:
+        """Keep what came back; in the thread that brought it."""
+        e, task = flight.evaluation, self.study.problem.tasks[flight.evaluation.task]
+        store, name = self.study.store, self.study.name
+        error = None if future.cancelled() else future.exception()
+        if future.cancelled() or error is not None:
+            # Not the user's function, but what ran it: a worker that died, a broken pool.
+            why = "cancelled" if error is None else f"{type(error).__name__}: {error}"
+            if isinstance(error, PeskyError):
+                self._broken = error  # the function does not even load there: no other point would be better
+            flight.untold = partial(store.release, name, e.id, why, attempt=e.attempts)
+        else:
+            report = future.result()
+            values, why = check(report, task.outcomes, self.study.problem.yes_no)
+            flight.untold = (
+                partial(store.tell, name, e.id, values, task.outcomes, report.seconds)
+                if why is None
+                else partial(
+                    store.fail, name, e.id, why, attempt=e.attempts, seconds=report.seconds, outcomes=values
+                )
+            )  # fmt: skip
+        with suppress(StorageError):  # the main thread tries again
+            self._tell(flight)
+        self._landed.set()
+
+    def _tell(self, flight: Flight) -> None:
+        """Keep what a flight brought."""
+        if flight.untold is not None:
+            # Where another attempt's result came first and differs, as noisy ones do, the first one counts.
+            with suppress(DataError):
+                flight.untold()
+            flight.untold, flight.is_over = None, True
+
+    def _land(self) -> None:
+        """Take the flights that are over out of the air."""
+        now = time.monotonic()
+        for id_, flight in list(self.flights.items()):
+            if flight.untold is not None:
+                self._patiently(partial(self._tell, flight))
+            if flight.deadline is not None and now > flight.deadline and not flight.is_over:
+                self._give_up(flight)
+            if flight.is_over:
+                del self.flights[id_]
+                self.last = self.study.evaluations[id_]
+
+    def _give_up(self, flight: Flight) -> None:
+        """A time-out where nothing can be stopped: the slot is free again, and a late result is still taken in."""
+        e = flight.evaluation
+        seconds = self.study.problem.tasks[e.task].timeout
+        error = f"time-out: took longer than {seconds:g} s"
+        fail = self.study.store.fail
+        self._patiently(partial(fail, self.study.name, e.id, error, attempt=e.attempts, seconds=seconds, outcomes={}))
+        flight.is_over = True
+
+    # -- leases ------------------------------------------------------------------------------------------------------
+
+    def _beat(self, over: threading.Event) -> None:
+        """Renew the leases of what is in flight until the run is over."""
+        while not over.wait(min(self.lease / 4, 15.0)):
+            ids = list(self.flights)
+            if ids:
+                with suppress(StorageError):  # tried again at the next beat
+                    self.study.store.renew(self.study.name, ids, self.worker, self.lease)
+
+    def _free_orphans(self) -> None:
+        """Let go of what a process of this machine was measuring that has died since."""
+        host = socket.gethostname()
+        for e in self.study.evaluations.values():
+            owner = (e.worker or "").split(":")
+            if e.state is State.RUNNING and len(owner) == 3 and owner[0] == host and not _is_alive(owner[1]):
+                self.study.store.release(self.study.name, e.id, "its process died", attempt=e.attempts)
+
+    def _let_go(self) -> None:
+        """Make the questions of what is still running free again, and stop it."""
+        with suppress(StorageError):  # their leases run out by themselves
+            for e in self.study.evaluations.values():
+                if e.state is State.RUNNING and e.worker == self.worker:
+                    self.study.store.release(self.study.name, e.id, "interrupted", attempt=e.attempts)
+        for flight in self.flights.values():
+            if flight.future is not None:
+                flight.future.cancel()
+        if self.flights and isinstance(self.executor, Processes):
+            self.executor.kill()
+
+    # -- the rest ----------------------------------------------------------------------------------------------------
+
+    def _patiently(self, action: Callable[[], Any]) -> Any:
+        """What the action returns, tried again while the storage does not answer."""
+        began, pause = time.monotonic(), 0.1
+        while True:
+            try:
+                return action()
+            except StorageError:
+                if time.monotonic() - began > STORAGE_PATIENCE:
+                    raise
+                time.sleep(pause)
+                pause = min(2 * pause, 5.0)
+
+    def _is_late(self) -> bool:
+        return self.budget.seconds is not None and time.monotonic() - self.began > self.budget.seconds
+
+    def _report(self, state: Literal["asking", "waiting", "stopping"]) -> None:
+        if self.watch is None:
+            return
+        evaluations = self.study.evaluations
+        each = [e.state for e in evaluations.values()]
+        self.watch(
+            Progress(
+                study=self.study,
+                budget=self.budget,
+                running=[e for e in evaluations.values() if e.state is State.RUNNING],
+                spent=spent(evaluations, self.study.problem),
+                done=each.count(State.DONE),
+                failed=each.count(State.FAILED),
+                lost=each.count(State.LOST),
+                seconds=time.monotonic() - self.began,
+                last=self.last,
+                state=state,
+            )
+        )
+
+    def _end(self, kind: Kind, reason: str) -> Ending:
+        each = [e.state for e in self.study.evaluations.values() if not e.is_yours]
+        return Ending(kind, reason, each.count(State.DONE), each.count(State.FAILED))
+
+
+def _is_alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except (ValueError, PermissionError):
+        return True
+    return True

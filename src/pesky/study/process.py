@@ -1,0 +1,118 @@
+"""One child process as its parent sees it: started, asked, and ended with everything that it started."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from multiprocessing.connection import Pipe
+from typing import IO, Any
+
+Output = int | IO[Any] | None
+"""Where children print: a file or subprocess.DEVNULL; None is this process's standard error."""
+
+GRACE = 2.0
+"""Seconds from the request to end, SIGTERM, to the end, SIGKILL."""
+PATIENCE = 10.0
+"""Seconds for a child that was told to stop to do what it has registered for its exit."""
+GLANCE = 1.0
+"""Seconds between looks at whether a silent child lives: what it forked may hold its end of the connection open."""
+SLOTS = 16
+"""Functions that a child remembers; one that differs at every call must not fill its memory."""
+
+_SCRIPT = os.path.join(os.path.dirname(__file__), "child.py")
+
+
+class Process:
+    """A child process and the functions that it knows; one thread talks to it, and any may signal it."""
+
+    def __init__(self, output: Output) -> None:
+        self._connection, theirs = Pipe()
+        watched, self._lifeline = os.pipe()
+        self._is_buried = False
+        self._slots: dict[bytes, int] = {}
+        try:
+            self.process = subprocess.Popen(
+                # -P: the directory of the script is not for imports
+                [sys.executable, "-P", _SCRIPT, str(theirs.fileno()), str(watched)],
+                stdin=subprocess.DEVNULL,
+                stdout=2 if output is None else output,
+                stderr=2 if output is None else output,
+                pass_fds=(theirs.fileno(), watched),
+                start_new_session=True,
+            )
+        except BaseException:
+            self._close()
+            raise
+        finally:
+            theirs.close()
+            os.close(watched)
+
+    def answer(self, code: bytes, kind: str, arguments: bytes, timeout: float | None) -> tuple[Any, ...] | None:
+        """What the child answers to a call of the pickled function: see `child`, or None if it takes too long.
+
+        An EOFError if the child dies.
+        """
+        slot = self._slots.get(code)
+        if slot is None:
+            # of more functions than there are slots, the one that came first is forgotten
+            slot = self._slots.pop(next(iter(self._slots))) if len(self._slots) == SLOTS else len(self._slots)
+            answer = self._ask(("load", slot, code, sys.path, sys.argv), None)
+            if answer != ("loaded",):
+                return answer
+            self._slots[code] = slot
+        return self._ask((kind, slot, arguments), timeout)
+
+    def _ask(self, message: tuple[Any, ...], timeout: float | None) -> tuple[Any, ...] | None:
+        until = math.inf if timeout is None else time.monotonic() + timeout
+        try:
+            self._connection.send(message)
+            while not self._connection.poll(max(0.0, min(GLANCE, until - time.monotonic()))):
+                if time.monotonic() >= until:
+                    return None
+                if self.process.poll() is not None and not self._connection.poll():
+                    raise EOFError
+            return self._connection.recv()
+        except OSError as error:
+            raise EOFError from error
+
+    def signal(self, number: int) -> bool:
+        """Send a signal to the child and all that it started, and say whether any of them is left."""
+        try:
+            os.killpg(self.process.pid, number)
+        except (ProcessLookupError, PermissionError):  # macOS does not permit what concerns the dead
+            return False
+        return True
+
+    def stop(self) -> None:
+        """End the child as any program ends, or by force if it takes its time."""
+        with suppress(OSError):
+            self._connection.send(("stop",))
+        self.bury(PATIENCE)
+
+    def end(self) -> None:
+        """End the child and all that it started, first kindly."""
+        self.signal(signal.SIGTERM)
+        until = time.monotonic() + GRACE
+        while self.process.poll() is None or self.signal(0):
+            if time.monotonic() >= until:
+                break
+            time.sleep(0.01)
+        self.bury(0)
+
+    def bury(self, patience: float) -> int:
+        """The exit status of a child that ends by itself, or by force after so many seconds; nothing of it is left."""
+        if not self._is_buried:
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(patience)
+            self.signal(signal.SIGKILL)
+            self.process.wait()
+            self._close()
+        return self.process.returncode
+
+    def _close(self) -> None:
+        self._is_buried = True
+        self._connection.close()
+        os.close(self._lifeline)

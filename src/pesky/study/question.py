@@ -1,0 +1,114 @@
+"""The next question: the initial design first, then the task and point with the most gain per cost."""
+
+from collections.abc import Mapping
+
+import torch
+
+from pesky.acquire.overlap import overlap
+from pesky.decide import Decision
+from pesky.problem import Option, Problem
+from pesky.space import Space
+from pesky.store import Evaluation, Limit, Question, State
+from pesky.study.budget import Exhausted
+from pesky.study.deliberate import Deliberation
+from pesky.study.spending import affordable, typical_price
+
+APART = 1e-3
+"""Questions of one task closer than this, in the unit cube, are the same question."""
+KEPT = 0.5
+"""The part of its gain that a question must keep beside those of others to be asked all the same. Their questions leave
+no more to learn than there was, so the best one then tells hardly more than this one did: at most twice as much."""
+
+
+class Questioner:
+    """What to ask given all evaluations; the last decision stays for whoever wants to know how it was made."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        space: Space,
+        mind: Deliberation,
+        seed: int,
+        initial: int,
+        min_probability: float | None,
+    ) -> None:
+        self.problem, self.space, self.mind = problem, space, mind
+        self.seed, self.initial, self.min_probability = seed, initial, min_probability
+        self.design = [space.decode(u) for u in space.latin(initial, torch.Generator().manual_seed(seed))]
+        self.decision: Decision | None = None
+
+    def next(
+        self,
+        evaluations: Mapping[int, Evaluation],
+        tasks: tuple[str, ...],
+        limit: Limit,
+        gain_per_cost: float | None,
+        is_retry: bool,
+    ) -> Question:
+        """The best question of these tasks within the limit; `Exhausted` if there is none worth its price."""
+        tasks = affordable(tasks, evaluations, self.problem, limit)
+        self.decision = None
+        if (first := self._of_design(evaluations, tasks)) is not None:
+            return first
+        # One stream of random numbers per question, whatever was computed in between.
+        seed = (self.seed * 1_000_003 + len(evaluations) + 1) % 2**63
+        generator = torch.Generator().manual_seed(seed)
+        self.decision = best = self.mind.decide(evaluations, tasks, generator, self.min_probability, is_retry)
+        if gain_per_cost is not None and best.gain < gain_per_cost * best.price:
+            raise Exhausted(
+                "gain",
+                f"nothing is left worth its price: the best question tells {best.gain:.2g} nats for a cost of "
+                f"{best.price:.3g}, and at least {gain_per_cost:.2g} nats per cost were asked",
+            )
+        return Question(tasks[best.task], self.space.decode(best.u), best.gain, best.price)
+
+    def _of_design(self, evaluations: Mapping[int, Evaluation], tasks: tuple[str, ...]) -> Question | None:
+        wanted = [task for task in tasks if self._wants(task, evaluations)]
+        for params in self.design:
+            for task in wanted:
+                if not _is_asked(task, params, evaluations):
+                    return Question(task, params, None, typical_price(task, evaluations, self.problem))
+        return None
+
+    def _wants(self, task: str, evaluations: Mapping[int, Evaluation]) -> bool:
+        """Whether an outcome of the task has fewer values, told or awaited, than the initial design gives."""
+        counts = dict.fromkeys(self.problem.outcomes, 0)
+        for e in evaluations.values():
+            awaited = self.problem.tasks[e.task].outcomes if e.is_open or e.state is State.LOST else ()
+            for name in {*e.outcomes, *awaited}:
+                counts[name] += 1
+        return any(counts[name] < self.initial for name in self.problem.tasks[task].outcomes)
+
+    def is_kept(
+        self,
+        question: Question,
+        known: Mapping[int, Evaluation],
+        now: Mapping[int, Evaluation],
+        limit: Limit,
+        is_patient: bool,
+    ) -> bool:
+        """Whether a question that was decided on what was known is still good beside what was asked since.
+
+        Who is not patient any more keeps any question that is none of the others'.
+        """
+        others, belief = [e for id_, e in now.items() if id_ not in known], self.mind.last_belief
+        if question.gain is None or belief is None:
+            return False
+        try:
+            affordable((question.task,), now, self.problem, limit)
+        except Exhausted:
+            return False
+        rows = torch.tensor([name in self.problem.informs(question.task) for name in self.problem.rows])
+        lost = overlap(belief, self.space.encode(question.params), rows, self.mind.points(others))
+        if lost <= (1 - KEPT) * question.gain:
+            return True
+        return not is_patient and not self._is_among(question, others)
+
+    def _is_among(self, question: Question, others: list[Evaluation]) -> bool:
+        u = self.space.encode(question.params)
+        each = [self.space.encode(e.params) for e in others if e.task == question.task]
+        return any(float((u - other).abs().max()) < APART for other in each)
+
+
+def _is_asked(task: str, params: Mapping[str, Option], evaluations: Mapping[int, Evaluation]) -> bool:
+    return any(e.task == task and dict(e.params) == dict(params) for e in evaluations.values())

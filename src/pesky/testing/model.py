@@ -1,0 +1,166 @@
+"""The contract of a store once more, as simply as possible and for one caller: what `StoreMachine` compares with."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from pesky.errors import DataError
+from pesky.store import Evaluation, Limit, Question, Refusal
+
+Facts = dict[str, Any]
+
+
+class SomeText:
+    """Equal to any text that is not empty: the store's own words are its own affair."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and other != ""
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "<some text>"
+
+
+def facts(evaluation: Evaluation) -> Facts:
+    """All that a store says of an evaluation, except when it last changed."""
+    plain = asdict(evaluation) | {"params": dict(evaluation.params), "outcomes": dict(evaluation.outcomes)}
+    return {key: value for key, value in plain.items() if key != "revision"}
+
+
+class StoreModel:
+    """One study's evaluations as dicts. `changed` collects the ids of those that changed."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.all: list[Facts] = []
+        self.changed: set[int] = set()
+
+    def append(
+        self, question: Question, *, known: int | None, limit: Limit, worker: str | None, lease: float | None
+    ) -> Facts | Refusal:
+        """What the store's method should return, as facts."""
+        self.expire()
+        counted = [
+            each["price"]
+            for each in self.all
+            if each["attempts"] > 0 and not (each["state"] == "abandoned" and not each["outcomes"])
+        ]
+        beyond_count = limit.evaluations is not None and len(counted) >= limit.evaluations
+        beyond_cost = limit.cost is not None and sum(counted) + question.price > limit.cost + 1e-6
+        outdated = known is not None and len(self.all) > known
+        if outdated or beyond_count or beyond_cost:
+            return Refusal(outdated, beyond_count or beyond_cost)
+        new = self._new(question.task, question.params, question.gain, question.price)
+        self._hand_out(new, worker, lease)
+        return dict(new)
+
+    def add(self, task: str, params: Mapping[str, Any], outcomes: Mapping[str, float]) -> Facts:
+        """What the store's method should return, as facts."""
+        self.expire()
+        new = self._new(task, params, None, 0.0)
+        new.update(state="done", outcomes=dict(outcomes), ended=self.now)
+        return dict(new)
+
+    def claim(self, tasks: Collection[str], *, attempts: int, worker: str | None, lease: float | None) -> Facts | None:
+        """What the store's method should return, as facts."""
+        self.expire()
+        for each in self.all:
+            if each["state"] == "lost" and each["task"] in tasks:
+                if each["attempts"] < attempts:
+                    self._hand_out(each, worker, lease)
+                    return dict(each)
+                self._end(each, "failed", SomeText())
+        return None
+
+    def renew(self, ids: Collection[int], worker: str, lease: float) -> set[int]:
+        """What the store's method should return."""
+        self.expire()
+        held = {
+            each["id"]
+            for each in self.all
+            if each["id"] in ids and each["state"] == "running" and each["worker"] == worker
+        }
+        for id in held:
+            self._set(self.all[id], expires=self.now + lease)
+        return held
+
+    def tell(self, id: int, outcomes: Mapping[str, float], expected: Collection[str], seconds: float | None) -> Facts:
+        """What the store's method should return, as facts."""
+        each = self._get(id)
+        news = self._news(each, outcomes)
+        becomes_done = each["state"] != "done" and set(expected) <= {*each["outcomes"], *outcomes}
+        if news or becomes_done:
+            self._set(each, outcomes={**each["outcomes"], **news})
+            each["seconds"] = each["seconds"] if seconds is None else seconds
+        if becomes_done:
+            self._end(each, "done", None)
+        return dict(each)
+
+    def fail(
+        self, id: int, error: str, *, attempt: int | None, seconds: float | None, outcomes: Mapping[str, float]
+    ) -> Facts:
+        """What the store's method should return, as facts."""
+        each = self._get(id)
+        if each["state"] in ("done", "abandoned") or attempt not in (None, each["attempts"]):
+            return dict(each)
+        news = self._news(each, outcomes)
+        if news or each["state"] != "failed" or each["error"] != error:
+            each["outcomes"] = {**each["outcomes"], **news}
+            each["seconds"] = each["seconds"] if seconds is None else seconds
+            self._end(each, "failed", error)
+        return dict(each)
+
+    def release(self, id: int, error: str, *, attempt: int | None) -> Facts:
+        """What the store's method should return, as facts."""
+        each = self._get(id)
+        if each["state"] in ("pending", "running") and attempt in (None, each["attempts"]):
+            self._end(each, "lost", error)
+        return dict(each)
+
+    def abandon(self, id: int) -> Facts:
+        """What the store's method should return, as facts."""
+        each = self._get(id)
+        if each["state"] not in ("done", "abandoned"):
+            self._end(each, "abandoned", each["error"])
+        return dict(each)
+
+    def expire(self) -> None:
+        """What has to happen before any method."""
+        for each in self.all:
+            if each["state"] == "running" and each["expires"] <= self.now:
+                self._set(each, state="lost", error=SomeText(), ended=each["expires"], expires=None)
+
+    def _new(self, task: str, params: Mapping[str, Any], gain: float | None, price: float) -> Facts:
+        new: Facts = {"id": len(self.all), "task": task, "params": dict(params), "gain": gain, "price": price}
+        new.update(state="pending", outcomes={}, error=None, attempts=0, worker=None, asked=self.now)
+        new.update(began=None, ended=None, seconds=None, expires=None)
+        self.all.append(new)
+        self.changed.add(new["id"])
+        return new
+
+    def _get(self, id: int) -> Facts:
+        self.expire()
+        if not 0 <= id < len(self.all):
+            raise DataError("no such id")
+        return self.all[id]
+
+    def _news(self, each: Facts, outcomes: Mapping[str, float]) -> dict[str, float]:
+        for name, value in outcomes.items():
+            if each["outcomes"].get(name, value) != value:
+                raise DataError("told otherwise before")
+        return {name: value for name, value in outcomes.items() if name not in each["outcomes"]}
+
+    def _hand_out(self, each: Facts, worker: str | None, lease: float | None) -> None:
+        state = "pending" if lease is None else "running"
+        expires = None if lease is None else self.now + lease
+        self._set(each, state=state, expires=expires, worker=worker, began=self.now, ended=None, error=None)
+        each["attempts"] += 1
+
+    def _end(self, each: Facts, state: str, error: object) -> None:
+        self._set(each, state=state, error=error, ended=self.now, expires=None)
+
+    def _set(self, each: Facts, **values: object) -> None:
+        each.update(values)
+        self.changed.add(each["id"])

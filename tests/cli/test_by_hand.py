@@ -1,0 +1,148 @@
+"""`ask` and `tell`, and looking at what they left."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from pesky.cli import codes
+
+
+@pytest.fixture(autouse=True)
+def without_calls(project):
+    project.change('function = "', '# function = "')
+
+
+def test_what_was_asked_can_be_told(pesky, project):
+    text = pesky("ask", "study.toml").stdout
+    assert text.startswith("#0: measure all (initial design)\n  x = 0.")
+    assert text.endswith("Then: pesky tell study.toml 0 f=... c=...\n")
+    asked = json.loads(pesky("ask", "study.toml", "--json", "--task", "all").stdout)
+    assert (asked["id"], asked["task"], asked["gain"], asked["outcomes"]) == (1, "all", None, ["f", "c"])
+    assert set(asked["params"]) == {"x", "k"}
+    assert pesky("tell", "study.toml", 0, "f=1.5").stdout.endswith(": f=1.5; still to come: c\n")
+    assert "#0 done" in pesky("tell", "study.toml", "0", "c=-1e-3").stdout
+    assert "#1 done" in pesky("tell", "study.toml", "#1", "--json", '{"f": 2, "c": 0.1}').stdout
+
+
+def test_what_cannot_be_measured_is_failed_or_abandoned(pesky, project):
+    for _ in range(2):
+        pesky("ask", "study.toml")
+    assert "#0 failed at" in pesky("tell", "study.toml", 0, "--failed", "no sample left").stdout
+    assert "#1 abandoned at" in pesky("tell", "study.toml", 1, "c=1", "--abandon").stdout
+    text = pesky("show", "study.toml", "--state", "failed").stdout
+    assert "no sample left" in text
+    assert "abandoned" not in text
+
+
+def test_data_of_one_s_own_may_be_added(pesky, project):
+    result = pesky("tell", "study.toml", "--params", '{"x": 0.25, "k": "a"}', "f=0.2", "c=0.25")
+    assert result.stdout == "#0 done at x=0.25, k=a: f=0.2, c=0.25\n"
+    assert "yours" in pesky("show", "study.toml").stdout
+    assert "budget: 0 of 3 evaluations" in pesky("status", "study.toml").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["f=1"], "which evaluation?"),
+        ([0], "the outcomes were {}"),
+        ([0, "f"], "'f' is no outcome: expected name=value"),
+        ([0, "f=high"], "expected a number, true or false"),
+        ([0, "f=1", "f=2"], "'f' was given twice"),
+        ([0, "g=1"], "unknown outcome 'g'"),
+        ([0, "f=nan"], "nan"),
+        (["first", "f=1"], "'first' is no evaluation: expected its number"),
+        ([7, "f=1"], "there is no evaluation #7: `pesky show study.toml` lists them"),
+        ([0, "--json", "{f: 1}"], "which is no JSON"),
+        ([0, "--json", "[1]"], "expected a JSON object"),
+        (["--params", '{"x": 3, "k": "a"}', "f=1"], "x"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(pesky, project, arguments, says):
+    pesky("ask", "study.toml")
+    assert says in pesky("tell", "study.toml", *arguments, code=codes.MISTAKE).stderr
+
+
+def test_a_second_result_that_differs_is_refused(pesky, project):
+    pesky("ask", "study.toml")
+    pesky("tell", "study.toml", 0, "f=1")
+    pesky("tell", "study.toml", 0, "f=1")
+    assert "1.0" in pesky("tell", "study.toml", 0, "f=2", code=codes.MISTAKE).stderr
+
+
+def test_a_budget_that_is_spent_has_nothing_to_ask(pesky, project):
+    for _ in range(3):
+        pesky("ask", "study.toml")
+    assert "budget of 3 evaluations is spent" in pesky("ask", "study.toml", code=codes.SPENT).stderr
+
+
+def test_nothing_is_made_by_looking(pesky, project):
+    for command in ("recommend", "show", "status"):
+        text = pesky(command, "study.toml", code=codes.STORAGE).stderr
+        assert "there is no study 'study' in study.db yet: `pesky run study.toml` or `pesky ask study.toml`" in text
+    pesky("tell", "study.toml", 0, "f=1", code=codes.STORAGE)
+    assert not (project.folder / "study.db").exists()
+
+
+def test_a_yes_or_no_is_told_and_shown_in_words(pesky, project):
+    project.change("c >= 0", "c is true")
+    pesky("ask", "study.toml")
+    assert pesky("tell", "study.toml", 0, "f=1", "c=true").stdout.endswith("f=1, c=yes\n")
+    rows = json.loads(pesky("show", "study.toml", "--json").stdout)
+    assert (rows[0]["outcomes"]["c"], rows[0]["feasible"]) == (1.0, True)
+
+
+def test_evaluations_are_shown(pesky, project):
+    points = [(0.2, 0.25, 0.3), (0.1, 0.6, -0.1), (0.05, 0.9, -0.4)]
+    for f, x, c in points:
+        pesky("tell", "study.toml", "--params", json.dumps({"x": x, "k": "a"}), f"f={f}", f"c={c}")
+    pesky("ask", "study.toml")
+    lines = pesky("show", "study.toml").stdout.splitlines()
+    heading = next(line for line in lines if "feasible" in line).split()
+    assert heading == ["#", "task", "x", "k", "f", "c", "feasible", "state"]
+    cells = [line.split() for line in lines if line.strip()[:1].isdigit()]
+    assert cells[0] == ["0", "all", "0.25", "a", "0.2", "0.3", "yes", "yours"]
+    assert cells[1] == ["1", "all", "0.6", "a", "0.1", "-0.1", "no", "yours"]
+    assert cells[3][-1] == "pending"
+    rows = json.loads(pesky("show", "study.toml", "--json").stdout)
+    assert [row["feasible"] for row in rows] == [True, False, False, None]
+    table = list(csv.DictReader(io.StringIO(pesky("show", "study.toml", "--csv", "-").stdout)))
+    assert [float(row["x"]) for row in table][:3] == [0.25, 0.6, 0.9]
+    pesky("show", "study.toml", "--csv", "all.csv", "--state", "pending")
+    assert len((project.folder / "all.csv").read_text().splitlines()) == 2
+    assert "expected one of 'pending'" in pesky("show", "study.toml", "--state", "gone", code=codes.MISTAKE).stderr
+
+
+def test_the_status_says_who_does_what_and_what_went_wrong(pesky, project):
+    for _ in range(3):
+        pesky("ask", "study.toml")
+    pesky("tell", "study.toml", 0, "f=1", "c=1")
+    pesky("tell", "study.toml", 1, "--failed", "no sample left")
+    text = pesky("status", "study.toml").stdout
+    assert "study in study.db\n1 pending, 1 done, 1 failed\n" in text
+    assert "  #2 all pending for " in text
+    assert ", asked by " in text
+    assert "  #1 all failed: no sample left\n" in text
+    assert "spent on all: 3 in 3 evaluations\nbudget: 3 of 3 evaluations\n" in text
+    said = json.loads(pesky("status", "study.toml", "--json").stdout)
+    assert said["counts"] == {"pending": 1, "running": 0, "done": 1, "failed": 1, "lost": 0, "abandoned": 0}
+    assert said["failed"][0]["error"] == "no sample left"
+    assert said["budget"]["evaluations"] == 3
+
+
+def test_a_recommendation_says_how_sure_it_is(pesky, project):
+    pesky("ask", "study.toml")
+    text = pesky("recommend", "study.toml", code=codes.NOT_YET).stdout
+    assert "No recommendation yet: no value of the objective 'f' is known" in text
+    assert pesky("recommend", "study.toml", "--json", code=codes.NOT_YET).stdout == "null\n"
+    for x in (0.1, 0.3, 0.5, 0.9):
+        for k in "ab":
+            told = f"f={(x - 0.7) ** 2 + (k == 'b')}", f"c={0.5 - x}"
+            pesky("tell", "study.toml", "--params", json.dumps({"x": x, "k": k}), *told)
+    said = json.loads(pesky("recommend", "study.toml", "--json").stdout)
+    assert said["is_confident"]
+    assert said["params"]["k"] == "a"
+    assert said["params"]["x"] == pytest.approx(0.5, abs=0.05)
+    assert "Recommended" in pesky("recommend", "study.toml").stdout

@@ -1,0 +1,77 @@
+"""Runs in a terminal, and side by side."""
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "TERM": "xterm-256color"}
+
+# no measurement ends before both workers have begun one
+TOGETHER = """\
+import os, pathlib, time
+
+def measure(params):
+    pathlib.Path(f"worker-{os.getppid()}").touch()
+    while len(list(pathlib.Path().glob("worker-*"))) < 2:
+        time.sleep(0.02)
+    return {"f": params["x"], "c": 1.0}
+"""
+
+
+def in_terminal(*arguments, columns=100):
+    """The exit code of the command line in a terminal, and all that it printed there."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pesky.cli", *arguments],
+        stdin=slave, stdout=slave, stderr=slave, env=ENVIRONMENT, start_new_session=True,
+    )  # fmt: skip
+    os.close(slave)
+    printed = b""
+    while True:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:  # on Linux, the end of a terminal that nobody has open any more
+            break
+        if not chunk:
+            break
+        printed += chunk
+    os.close(master)
+    return process.wait(), re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed.decode())
+
+
+def test_a_terminal_has_a_live_view_with_what_is_printed_above(project):
+    project.measure(
+        "import time\n"
+        "def measure(params):\n"
+        "    print('[heating] up')\n"
+        "    time.sleep(0.4)\n"
+        "    return {'f': params['x'], 'c': 1.0}\n"
+    )
+    code, text = in_terminal("run", "study.toml")
+    assert code == 0
+    assert "New study 'study', kept in study.db." in text
+    assert "study: minimize f" in text
+    assert re.search(r"running +#1 all", text)
+    assert re.search(r"best so far +f = ", text)
+    assert text.count("[heating] up") == 3
+    assert text.rstrip().splitlines()[-1].startswith("Holds with probability")
+
+
+def test_workers_share_a_study(pesky, project):
+    project.change("[budget]\nevaluations = 3", "[budget]\nevaluations = 6\n[run]\ninitial = 6")
+    project.measure(TOGETHER)
+    work = [sys.executable, "-m", "pesky.cli", "work", "study.toml", "--json"]
+    both = [subprocess.Popen(work, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENVIRONMENT) for _ in "ab"]
+    said = [json.loads(process.communicate(timeout=120)[0]) for process in both]
+    assert [each["evaluations"] for each in said] == [6, 6]
+    rows = json.loads(pesky("show", "study.toml", "--json").stdout)
+    assert [(row["id"], row["state"], row["attempts"]) for row in rows] == [(i, "done", 1) for i in range(6)]
+    assert len({row["worker"] for row in rows}) == 2
+    assert len({row["params"]["x"] for row in rows}) == 6

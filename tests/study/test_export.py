@@ -1,0 +1,61 @@
+"""A study for other programs."""
+
+import csv
+import io
+import json
+
+import pandas
+from study.quick import COUPLED, SPACE, measure, quick
+
+from pesky import Problem
+
+
+def made():
+    s = quick()
+    s.run(measure, budget=3)
+    s.fail(s.ask(), "no, really")
+    s.add({"x": 0.25, "y": 1.0}, {"c": 2.5})
+    return s
+
+
+def test_json_has_the_problem_and_every_evaluation():
+    s = made()
+    read = json.loads(s.to_json())
+    assert Problem.from_dict(read["problem"]) == COUPLED
+    assert [e["id"] for e in read["evaluations"]] == [0, 1, 2, 3, 4]
+    assert read["evaluations"][0]["outcomes"] == dict(s.evaluations[0].outcomes)
+    assert read["evaluations"][3]["state"] == "failed"
+    assert read["evaluations"][3]["error"] == "no, really"
+
+
+def test_csv_has_a_column_per_parameter_and_outcome(tmp_path):
+    s = made()
+    text = s.to_csv(str(tmp_path / "study.csv"))
+    assert (tmp_path / "study.csv").read_text(encoding="utf-8") == text
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [float(r["x"]) for r in rows] == [e.params["x"] for e in s.evaluations.values()]
+    assert rows[4]["f"] == ""
+    assert float(rows[4]["c"]) == 2.5
+    assert rows[3]["error"] == "no, really"
+
+
+def test_a_frame_reads_like_the_study():
+    frame = made().to_frame()
+    assert isinstance(frame, pandas.DataFrame)
+    assert list(frame.index) == [0, 1, 2, 3, 4]
+    assert frame["c"].tolist()[4] == 2.5
+    assert frame["state"].tolist().count("done") == 4
+
+
+def test_names_that_clash_say_which_they_are():
+    s = quick(Problem({**SPACE, "state": SPACE["x"], "f": SPACE["x"]}, minimize="f"))
+    s.add({"x": 0.1, "y": 0.2, "state": 0.3, "f": 0.4}, {"f": 7.0})
+    (row,) = csv.DictReader(io.StringIO(s.to_csv()))
+    assert (row["parameter state"], row["parameter f"], row["outcome f"]) == ("0.3", "0.4", "7.0")
+    assert row["state"] == "done"
+
+
+def test_an_empty_study_has_an_empty_table():
+    s = quick()
+    assert s.to_csv() == "id,task\n"
+    assert len(s.to_frame()) == 0

@@ -1,0 +1,193 @@
+"""A study that remembers: continued, shared, refused where it is another."""
+
+import math
+import threading
+
+import pytest
+from study.quick import COUPLED, QUICK, SPACE, SPLIT, at, measure, quick
+
+from pesky import DataError, Problem, ProblemError, Real, StorageError, Study, Task
+from pesky.store import Limit, State
+
+
+@pytest.fixture
+def url(tmp_path) -> str:
+    return f"sqlite:///{tmp_path}/study.db"
+
+
+def test_opening_a_study_again_continues_it(url):
+    first = quick(storage=url, name="net", seed=4)
+    first.run(measure, budget=5)
+    again = quick(storage=url, name="net", seed=99)
+    assert again.seed == 4
+    assert dict(again.evaluations) == dict(first.evaluations)
+    assert again.recommend() == first.recommend()
+    assert again.ask() == quick(storage=url, name="net").evaluations[5]
+
+
+def test_a_stored_study_asks_what_one_in_memory_asks(url):
+    stored, memory = quick(storage=url), quick()
+    for s in (stored, memory):
+        s.run(measure, budget=6)
+    one, two = (list(s.evaluations.values()) for s in (stored, memory))
+    assert [e.params for e in one] == [e.params for e in two]
+
+
+def test_another_problem_is_refused_with_the_difference(url):
+    quick(storage=url, name="net")
+    other = Problem({"x": Real(0, 2), "z": Real(0, 1)}, maximize="f", constraints=["c >= 1"], tasks={"one": ["f", "c"]})
+    with pytest.raises(ProblemError) as caught:
+        quick(other, storage=url, name="net")
+    text = str(caught.value)
+    for line in (
+        "the study 'net' is stored with another problem",
+        "parameter x: {'type': 'real', 'low': 0.0, 'high': 1.0, 'log': False} became",
+        "parameter y:",
+        "parameter z: absent became",
+        "minimize: f became absent",
+        "maximize: absent became f",
+        "constraint c >= 0: confidence 0.95 became absent",
+        "task one: absent became f, c",
+        "noise of f: 0.01 became absent",
+        "give the new study another name",
+    ):
+        assert line in text, text
+
+
+def test_how_things_are_measured_may_change(url):
+    quick(SPLIT, storage=url)
+    dearer = Problem(
+        SPACE, minimize="f", constraints=["c >= 0"], noise=0.01,
+        tasks={"score": Task(["f"], cost="measured", timeout=5), "check": Task(["c"], cost=2)},
+        resources={"desk": ["score", "check"]},
+    )  # fmt: skip
+    quick(dearer, storage=url)
+    assert Study.load(url).problem == dearer
+
+
+def test_a_stored_study_is_loaded_by_name_or_as_the_only_one(url):
+    quick(storage=url, name="one").run(measure, budget=4)
+    assert Study.load(url, setting=QUICK).name == "one"
+    assert Study.load(url).problem == COUPLED
+    quick(SPLIT, storage=url, name="two")
+    with pytest.raises(StorageError, match="which study\\? The storage holds 'one', 'two'"):
+        Study.load(url)
+    with pytest.raises(StorageError, match="unknown study 'thre'"):
+        Study.load(url, "thre")
+
+
+def test_two_who_ask_at_once_know_of_each_other(url):
+    """Both have decided on the same data; the second finds the first's question there and decides again."""
+    one, two = (quick(storage=url) for _ in range(2))
+    one.run(measure, budget=4)
+    append = two.store.append
+    meanwhile = []
+
+    def overtaken(*args, **kwargs):
+        if not meanwhile:
+            meanwhile.append(one.ask())
+        return append(*args, **kwargs)
+
+    two.store.append = overtaken
+    second = two.ask()
+    (first,) = meanwhile
+    assert (first.id, second.id) == (4, 5)
+    assert math.dist(at(first.params), at(second.params)) > 1e-2
+
+
+def test_an_asker_who_is_always_overtaken_gets_a_question_of_its_own(url):
+    one, two = (quick(storage=url) for _ in range(2))
+    one.run(measure, budget=4)
+    append, others = two.store.append, []
+
+    def overtaken(*args, **kwargs):
+        if len(others) < 8:
+            others.append(one.ask())
+        return append(*args, **kwargs)
+
+    two.store.append = overtaken
+    mine = two.ask()
+    assert two.pace.decisions.total() <= 6
+    assert mine.params not in [e.params for e in others]
+
+
+def test_threads_may_share_a_study():
+    s = quick()
+    asked = []
+
+    def work():
+        for _ in range(4):
+            e = s.ask(limit=Limit(evaluations=12))
+            s.tell(e, measure(e.params))
+            asked.append(e.id)
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(asked) == list(range(12))
+
+
+def test_telling_does_not_wait_for_asking(monkeypatch):
+    s = quick()
+    s.run(measure, budget=3)
+    waiting = s.ask()
+    decide, is_deciding, may_end = s._mind.decide, threading.Event(), threading.Event()
+
+    def slow(*args):
+        is_deciding.set()
+        assert may_end.wait(30)
+        return decide(*args)
+
+    monkeypatch.setattr(s._mind, "decide", slow)
+    asker = threading.Thread(target=s.ask)
+    asker.start()
+    assert is_deciding.wait(30)
+    s.tell(waiting, measure(waiting.params))  # would wait for ever
+    assert s.evaluations[waiting.id].state is State.DONE
+    may_end.set()
+    asker.join()
+
+
+def test_a_lease_that_runs_out_frees_the_question_and_a_late_result_is_taken():
+    s = quick()
+    slow = s.ask(worker="slow", lease=1e-6)
+    again = s.ask(worker="quick", lease=60)
+    assert (again.id, again.params, again.attempts) == (slow.id, slow.params, 2)
+    assert not s.renew(slow, 60)
+    assert s.renew(again, 60)
+    s.tell(slow, measure(slow.params))
+    assert s.evaluations[slow.id].state is State.DONE
+    s.tell(again, measure(again.params))  # the same result twice changes nothing
+    with pytest.raises(DataError, match="f was told as"):
+        s.tell(again, {"f": 77.0})
+
+
+def test_only_an_evaluation_with_a_worker_can_be_renewed():
+    s = quick()
+    with pytest.raises(DataError, match="has no worker"):
+        s.renew(s.ask(), 5)
+
+
+def test_a_lost_question_of_another_task_is_not_handed_to_this_one():
+    s = quick(SPLIT)
+    s.ask("score", worker="gone", lease=1e-6)
+    other = s.ask("check")
+    assert other.task == "check"
+    assert s.ask("score").attempts == 2
+
+
+def test_what_always_loses_its_worker_has_failed():
+    s = quick(initial=1)
+    for attempt in (1, 2):
+        assert s.ask(worker="gone", lease=1e-6, attempts=2).attempts == attempt
+    later = s.ask(worker="gone", lease=60, attempts=2)
+    assert later.id == 1
+    assert s.evaluations[0].state is State.FAILED
+
+
+@pytest.mark.parametrize("tasks", ["skore", ["score", "chek"], []])
+def test_a_task_that_does_not_exist_is_refused(tasks):
+    with pytest.raises(ProblemError, match="task"):
+        quick(SPLIT).ask(tasks)

@@ -1,0 +1,35 @@
+"""Where the studies that must survive are kept, and the programs that work on them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+from postgres import postgres_server, postgres_url  # noqa: F401 (fixtures)
+from survival.programs import Program
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database, of either kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'study.db'}"
+    return request.getfixturevalue("postgres_url")
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Program]]:
+    """Starts a program by its module and arguments; none is left after the test, however that ends."""
+    started: list[Program] = []
+
+    def start(module: str, *arguments: object) -> Program:
+        started.append(Program(module, tmp_path, *arguments))
+        return started[-1]
+
+    yield start
+    for program in started:
+        for process in program.family():
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        program.process.wait()
