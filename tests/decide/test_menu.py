@@ -7,7 +7,7 @@ from made import make_belief
 
 from pesky import Real
 from pesky.acquire import Setting
-from pesky.decide import Menu, analyze, choose, draw, fixed_prices, update
+from pesky.decide import Menu, analyze, choose, draw, fixed_prices, gains_at_optima, update
 from pesky.decide.menu import probability_of_yes, task_gains
 from pesky.decide.recommend import standing
 from pesky.space import Space
@@ -57,7 +57,9 @@ def test_questions_keep_to_where_the_constraints_probably_hold():
         for floor in (0.5, 0.9):
             found = choose(a, SPACE, menu, CONFIDENCE, torch.Generator().manual_seed(0), None, floor)
             assert standing(a.belief, found.u[None], CONFIDENCE).log_probability.sum().exp() >= floor - 1e-9
-            drawn = draw(a, SPACE, menu, CONFIDENCE, X[:0], torch.Generator().manual_seed(0), floor)
+            drawn = draw(
+                a, SPACE, menu, gains_at_optima(a, menu), CONFIDENCE, X[:0], torch.Generator().manual_seed(0), floor
+            )
             likely = standing(a.belief, a.optima.chosen.x, CONFIDENCE).log_probability.sum(0).exp()
             if (likely >= floor).any():
                 assert standing(a.belief, drawn.u[None], CONFIDENCE).log_probability.sum().exp() >= floor
@@ -77,13 +79,13 @@ def test_a_draw_is_an_x_star_that_was_not_taken_and_the_task_of_most_gain_per_co
     menu = Menu(torch.eye(3), (None,) * 3, fixed_prices(torch.tensor([5.0, 1.0, 1.0])))
     taken = torch.zeros(0, 2)
     for i in range(len(a.optima.chosen.x)):
-        found = draw(a, SPACE, menu, CONFIDENCE, taken, torch.Generator().manual_seed(i))
+        found = draw(a, SPACE, menu, gains_at_optima(a, menu), CONFIDENCE, taken, torch.Generator().manual_seed(i))
         assert torch.cdist(found.u[None], a.optima.chosen.x).min() < 1e-12
         assert not len(taken) or torch.cdist(found.u[None], taken).min() > 1e-3
         worth = a.information.gains(found.u[None])[0] / menu.prices(found.u[None])[0]
         assert found.task == int(worth.argmax())
         taken = torch.cat([taken, found.u[None]])
-    beyond = draw(a, SPACE, menu, CONFIDENCE, taken, torch.Generator().manual_seed(99))
+    beyond = draw(a, SPACE, menu, gains_at_optima(a, menu), CONFIDENCE, taken, torch.Generator().manual_seed(99))
     assert 0 < torch.cdist(beyond.u[None], taken).min() < 0.5
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from pathlib import Path
 from statistics import quantiles
 
 import pytest
@@ -9,19 +10,20 @@ from survival.small import small
 
 from pesky.store import Evaluation, State
 
-ASKERS, EVALUATIONS, TOLD_BY_TELLER = 8, 500, 40
+ASKERS, EVALUATIONS, TOLD_BY_TELLER = 8, int(__import__("os").environ.get("EV", 500)), 20
 
 
 @pytest.mark.slow
-def test_a_crowd_asks_and_tells(url: str, start, record_property):
-    """Eight processes ask and tell for 500 evaluations, while a ninth only reports.
+def test_a_crowd_asks_and_tells(url: str, start, tmp_path: Path, record_property):
+    """Eight processes ask and tell for 500 evaluations, while a ninth only reports, every 50 ms.
 
     The ninth measures how long reports wait. It sleeps for nearly all of its life, so that a machine with fewer cores
-    than processes still runs it soon; for how long the machine did not is known exactly from the kernel, and is not
-    counted. What is left is the work of a report, the storage's, and the wait for others' transactions, also where the
-    machine does not run those: a report that had to wait for others' deciding would take as long as that.
+    than processes still runs it soon. How soon it does so, and how fast the disk is, it measures at the same time with
+    the same reports to a study that nobody else works on. What they take beyond that is the wait for others'
+    transactions: one that had to wait for others' deciding would take as long as that, seconds on two cores.
     """
-    teller = start("teller", url, TOLD_BY_TELLER)
+    quiet = f"sqlite:///{tmp_path / 'quiet.db'}" if url.startswith("sqlite") else url
+    teller = start("teller", url, quiet, TOLD_BY_TELLER)
     askers = [start("asker", url, EVALUATIONS, f"asker {number}") for number in range(ASKERS)]
     for program in [teller, *askers]:
         program.await_ready()
@@ -33,32 +35,30 @@ def test_a_crowd_asks_and_tells(url: str, start, record_property):
     assert [program.err.read_text() for program in [teller, *askers]] == [""] * (ASKERS + 1)
 
     evaluations = list(small(storage=url).evaluations.values())
-    assert [e.id for e in evaluations] == list(range(EVALUATIONS))
-    assert {e.state for e in evaluations} == {State.DONE}
-    assert {e.attempts for e in evaluations} == {1}
     known = {int(id_): count for each in asked for id_, count in each["known"].items()}
-    assert sorted(known) == list(range(TOLD_BY_TELLER, EVALUATIONS))
     again = repeats(evaluations[TOLD_BY_TELLER:])
-    assert [(one, two) for one, two in again if known[two] <= one] == []
-
     decisions = sum(each["decisions"] for each in asked) / len(known)
-    waits = [seconds - unscheduled for _, seconds, unscheduled in reports]
-    tells = [seconds - unscheduled for kind, seconds, unscheduled in reports if kind == "tell"]
+    waits, undisturbed = zip(*reports, strict=True)
     asks = [seconds for each in asked for seconds in each["seconds"]]
     seen = {
         "evaluations": len(evaluations),
         "seconds in all": round(max(e.ended or 0 for e in evaluations) - evaluations[TOLD_BY_TELLER].asked, 1),
-        "asked while open, knowingly": len(again),
+        "asked while open": len(again),
         "decisions per question": round(decisions, 2),
         "ask, median and longest": [round(quantiles(asks)[1], 3), round(max(asks), 3)],
         "reports": len(reports),
         "report, 99th percentile and longest": [round(quantiles(waits, n=100)[98], 4), round(max(waits), 4)],
-        "tell, longest": round(max(tells), 4),
-        "longest without a core": round(max(unscheduled for *_, unscheduled in reports), 4),
+        "the same where nobody asks": [round(quantiles(undisturbed, n=100)[98], 4), round(max(undisturbed), 4)],
     }
     print(f"\n{url.split(':')[0]}: {seen}")
     record_property("crowd", seen)
-    assert max(waits) < 1.0
+
+    assert [e.id for e in evaluations] == list(range(EVALUATIONS))
+    assert {e.state for e in evaluations} == {State.DONE}
+    assert {e.attempts for e in evaluations} == {1}
+    assert sorted(known) == list(range(TOLD_BY_TELLER, EVALUATIONS))
+    assert [(one, two) for one, two in again if known[two] <= one] == []
+    assert max(waits) < 1.0 + 2 * max(undisturbed)
     assert decisions < 2.5
 
 

@@ -125,38 +125,46 @@ def choose(
     return Decision(task, u, gain, price, per_task.detach(), optima, information.info, seconds)
 
 
+def gains_at_optima(analysis: Analysis, menu: Menu) -> Float[Tensor, "m t"]:
+    """Expected gain of running each task at each sample of x*, in nats: what `draw` chooses from."""
+    with torch.no_grad():
+        return task_gains(menu, analysis.information, analysis.belief, analysis.optima.chosen.x.flatten(0, -2))
+
+
 def draw(
     analysis: Analysis,
     space: Space,
     menu: Menu,
+    gains: Float[Tensor, "m t"],
     confidence: Float[Tensor, " k"],
     taken: Float[Tensor, "n d"],
     generator: torch.Generator,
     min_probability: float | None = None,
 ) -> Decision:
-    """A sample of x* that was not taken yet, and the task that tells most per cost there: a decision in milliseconds.
+    """A sample of x* that was not taken yet, and the task that tells most per cost there: a decision in a millisecond.
 
-    With functions that take no longer than that, it is what there is time for between two updates.
+    With functions that take no longer than that, it is what there is time for between two updates. `gains` are those at
+    the samples.
     """
     began = time.process_time()
-    belief, optima, information = analysis.belief, analysis.optima, analysis.information
+    belief, optima = analysis.belief, analysis.optima
     x, weight = optima.chosen.x.flatten(0, -2), optima.chosen.weight.flatten().clamp(min=1e-12)
     if min_probability is not None:
         with torch.no_grad():
             likely = standing(belief, x, confidence).log_probability.sum(0) >= math.log(min_probability)
-        x, weight = (x[likely], weight[likely]) if bool(likely.any()) else (x, weight)
+        weight = torch.where(likely, weight, 0.0) if bool(likely.any()) else weight
     is_free = torch.cdist(x, taken.to(x)).amin(-1) > APART if len(taken) else torch.ones_like(weight, dtype=torch.bool)
-    if bool(is_free.any()):
-        x, weight = x[is_free], weight[is_free]
-    u = x[torch.multinomial(weight.cpu(), 1, generator=generator)]
-    if not bool(is_free.any()):
-        u = cloud(u, belief, 1, generator, space.snap)
-    u = space.snap(u)
+    free = torch.where(is_free, weight, 0.0)
+    is_any_free = bool((free > 0).any())
+    m = torch.multinomial((free if is_any_free else weight).cpu(), 1, generator=generator)
+    u = space.snap(x[m] if is_any_free else cloud(x[m], belief, 1, generator, space.snap))
     with torch.no_grad():
-        gains, prices = task_gains(menu, information, belief, u)[0], menu.prices(u)[0]
-    task = int((gains / prices).argmax())
+        gain, price = gains[m[0]], menu.prices(u)[0]
+    task = int((gain / price).argmax())
     seconds = {"x*": 0.0, "ep": 0.0, "maximize": time.process_time() - began}
-    return Decision(task, u[0], float(gains[task]), float(prices[task]), gains, optima, information.info, seconds)
+    return Decision(
+        task, u[0], float(gain[task]), float(price[task]), gain, optima, analysis.information.info, seconds
+    )  # fmt: skip
 
 
 def cloud(

@@ -11,7 +11,7 @@ from torch import Tensor
 from pesky.acquire.pending import Pending
 from pesky.acquire.settings import Setting
 from pesky.data import Observations, collect
-from pesky.decide import Analysis, Decision, Menu, analyze, choose, draw, update
+from pesky.decide import Analysis, Decision, Menu, analyze, choose, draw, gains_at_optima, update
 from pesky.model.belief import Belief
 from pesky.model.beliefs import GP
 from pesky.model.botorch import BotorchBelief
@@ -37,6 +37,8 @@ class Full(NamedTuple):
     known: Known
     analysis: Analysis
     observations: Observations
+    gains: dict[tuple[str, ...], Tensor]
+    """Of each set of tasks at the samples of x*, once they were needed."""
 
 
 class Deliberation:
@@ -101,10 +103,14 @@ class Deliberation:
         confidence = torch.tensor(self.problem.confidences, dtype=torch.float64)
         level = self.pace.level() if full is not None and isinstance(self.model, GP) else "full"
         with threads_for(len(known)), self.pace.time(level):
-            menu, pending = self._menu(evaluations, tasks), self.pending(evaluations)
+            menu = self._menu(evaluations, tasks)
             if full is not None and level == "draw":
                 taken = torch.stack([self._encode(e) for e in evaluations.values()])
-                return draw(full.analysis, self.space, menu, confidence, taken, generator, min_probability)
+                if tuple(tasks) not in full.gains:
+                    full.gains[tuple(tasks)] = gains_at_optima(full.analysis, menu)
+                gains = full.gains[tuple(tasks)]
+                return draw(full.analysis, self.space, menu, gains, confidence, taken, generator, min_probability)
+            pending = self.pending(evaluations)
             if full is not None and is_retry and full.known == known:
                 analysis = update(full.analysis, full.analysis.belief, generator, pending)
             elif full is not None and level == "update":
@@ -112,7 +118,7 @@ class Deliberation:
             else:
                 belief, o = self.believe(evaluations)
                 analysis = analyze(belief, self.space, self.setting, generator, pending)
-                self._full = Full(known, analysis, o)
+                self._full = Full(known, analysis, o, {})
             return choose(analysis, self.space, menu, confidence, generator, pending, min_probability)
 
     def _condition(self, full: Full, evaluations: Mapping[int, Evaluation]) -> Belief:

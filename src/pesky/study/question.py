@@ -15,9 +15,9 @@ from pesky.study.spending import affordable, typical_price
 
 APART = 1e-3
 """Questions of one task closer than this, in the unit cube, are the same question."""
-KEPT = 0.5
-"""The part of its gain that a question must keep beside those of others to be asked all the same. Their questions leave
-no more to learn than there was, so the best one then tells hardly more than this one did: at most twice as much."""
+SHARED = 0.5
+"""The part of a question that others may have asked meanwhile. They leave no more to learn than there was, so the best
+question then tells at most twice what this one still does."""
 
 
 class Questioner:
@@ -89,7 +89,7 @@ class Questioner:
     ) -> bool:
         """Whether a question that was decided on what was known is still good beside what was asked since.
 
-        Who is not patient any more keeps any question that is none of the others'.
+        It is none of theirs, and they leave it most of its gain; for who is not patient any more, either will do.
         """
         others, belief = [e for id_, e in now.items() if id_ not in known], self.mind.last_belief
         if question.gain is None or belief is None:
@@ -99,10 +99,9 @@ class Questioner:
         except Exhausted:
             return False
         rows = torch.tensor([name in self.problem.informs(question.task) for name in self.problem.rows])
-        lost = overlap(belief, self.space.encode(question.params), rows, self.mind.points(others))
-        if lost <= (1 - KEPT) * question.gain:
-            return True
-        return not is_patient and not self._is_among(question, others)
+        share = overlap(belief, self.space.encode(question.params), rows, self.mind.points(others))
+        is_worth_it, is_same = share <= SHARED, self._is_among(question, others)
+        return is_worth_it and not is_same if is_patient else is_worth_it or not is_same
 
     def _is_among(self, question: Question, others: list[Evaluation]) -> bool:
         u = self.space.encode(question.params)

@@ -1,0 +1,64 @@
+"""What happened to a study, as three independent records have it: the storage, the functions, and those who watched."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from survival.small import small
+
+from pesky.store import Evaluation, State
+
+Outcomes = dict[str, float]
+
+
+class Account:
+    """Looks at the storage again and again: what was told must be there ever after, unchanged."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.url, self.folder = url, folder
+        self.told: dict[int, Outcomes] = {}
+        self.study = small(storage=url)
+
+    def look(self) -> Mapping[int, Evaluation]:
+        """The evaluations as they are now."""
+        now = self.study.evaluations
+        seen = [(id_, outcomes) for id_, outcomes in self._lines("told")]
+        for id_, outcomes in seen + list(self.told.items()):
+            assert now[id_].outcomes == outcomes, f"{id_} was told as {outcomes} and is {now[id_]}"
+        self.told = {id_: dict(e.outcomes) for id_, e in now.items() if e.outcomes}
+        return now
+
+    def running(self) -> int:
+        """How many evaluations are being measured, as far as the storage knows."""
+        return sum(e.state is State.RUNNING for e in self.look().values())
+
+    def settle(self, evaluations: int, attempts: int = 3) -> dict[str, int]:
+        """Counts, after it was checked that the budget was spent to the last evaluation and no result is an invention.
+
+        Every result is what a call returned, at those very parameters, and no call's result is there twice.
+        """
+        now = self.look()
+        calls = [(params, outcomes) for params, outcomes in self._lines("calls")]
+        each = [(dict(e.params), dict(e.outcomes)) for e in now.values()]
+        done = [e for e in now.values() if e.state is State.DONE]
+        failed = [e for e in now.values() if e.state is State.FAILED]
+        assert list(now) == list(range(evaluations))
+        assert len(done) + len(failed) == evaluations
+        assert all(told in calls for told in each if told[1])
+        assert len({json.dumps(outcomes) for _, outcomes in each if outcomes}) == len(done)
+        assert all(e.attempts == attempts and "lost 3 times" in str(e.error) for e in failed)
+        return {
+            "evaluations": evaluations,
+            "done": len(done),
+            "failed": len(failed),
+            "asked again": sum(e.attempts > 1 for e in now.values()),
+            "attempts": sum(e.attempts for e in now.values()),
+            "completed calls": len(calls),
+        }
+
+    def _lines(self, name: str) -> list[Any]:
+        path = self.folder / name
+        # the last line may be of a process that is writing just now
+        text = path.read_text() if path.exists() else ""
+        return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
