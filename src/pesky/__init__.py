@@ -45,6 +45,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> object:
     if name not in _ON_USE:
         raise AttributeError(f"module 'pesky' has no attribute {name!r}")

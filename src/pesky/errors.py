@@ -25,4 +25,5 @@ def unknown_name(kind: str, given: object, known: Iterable[str]) -> str:
     names = list(known)
     near = get_close_matches(str(given), names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"unknown {kind} {given!r}: expected one of {', '.join(map(repr, names))}.{hint}"
+    expected = f"expected one of {', '.join(map(repr, names))}" if names else "there are none"
+    return f"unknown {kind} {given!r}: {expected}.{hint}"

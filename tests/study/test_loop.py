@@ -41,6 +41,21 @@ def test_a_budget_of_cost_buys_what_it_can_afford():
     assert spent["score"] >= 30  # three initial points
 
 
+def test_what_is_left_of_a_budget_is_not_spent_on_what_tells_nothing(monkeypatch):
+    """A score cannot be afforded any more, and checks are cheap but tell nothing."""
+    s = quick(SPLIT)
+    decide = s._mind.decide
+
+    def pointless(*args):
+        return decide(*args)._replace(gain=1e-9)
+
+    monkeypatch.setattr(s._mind, "decide", pointless)
+    ending = s.run({"score": score, "check": check}, budget=40)
+    assert ending.kind == "budget"
+    assert "buys nothing that would tell anything" in ending.reason
+    assert 30 < sum(s.spent().values()) < 40
+
+
 def test_your_own_data_cost_nothing():
     s = quick()
     for i in range(4):

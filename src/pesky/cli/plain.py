@@ -36,7 +36,8 @@ class PlainLines:
 
     def _line(self, e: Evaluation, progress: "Progress") -> str:
         limit = progress.budget.evaluations
-        count = f"[{progress.done + progress.failed}{'' if limit is None else f'/{limit}'}]"
+        ended = sum(each.state in (State.DONE, State.FAILED) and not each.is_yours for each in self._seen.values())
+        count = f"[{ended}{'' if limit is None else f'/{limit}'}]"
         asked = f"{count} #{e.id} {e.task} at {values(e.params)}"
         took = "" if e.seconds is None else f" in {duration(e.seconds)}"
         if e.state is not State.DONE:

@@ -45,9 +45,10 @@ def duration(seconds: float) -> str:
 
 
 def first_line(text: str | None) -> str:
-    """The beginning of an error that may be long."""
-    lines = (text or "").strip().splitlines()
-    return lines[0] if lines else ""
+    """An error on one line: what it says, without the places in the code below it."""
+    lines = [line.strip() for line in (text or "").strip().splitlines() if not line.startswith("  ")]
+    said = ": ".join(filter(None, lines))
+    return said if len(said) <= 200 else f"{said[:197]}..."
 
 
 def is_feasible(evaluation: Evaluation, problem: Problem) -> bool | None:

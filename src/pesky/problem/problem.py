@@ -109,7 +109,8 @@ class Problem:
             for key in dict.fromkeys((*mine[part], *others[part])):
                 here, there = mine[part].get(key), others[part].get(key)
                 if here != there:
-                    lines.append(f"{part}{key and f' {key}'}: {_or_absent(here)} became {_or_absent(there)}")
+                    what = f"{part} {key}".strip()
+                    lines.append(f"{what}: {_or_absent(here)} became {_or_absent(there)}")
         return lines
 
     def to_dict(self) -> dict[str, object]:

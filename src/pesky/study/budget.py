@@ -67,7 +67,9 @@ class Ending:
     """How many evaluations of the study are done, over all runs."""
     failed: int
     """How many have failed."""
+    error: str | None = None
+    """Why the last of those failed."""
 
     def __str__(self) -> str:
-        failed = f", {self.failed} failed" if self.failed else ""
+        failed = f", {self.failed} failed, the last with {self.error}" if self.failed else ""
         return f"{self.reason} ({self.evaluations} evaluations done{failed})"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pesky.errors import PeskyError
+from pesky.errors import DataError, PeskyError
 from pesky.problem import Problem
 from pesky.store import Evaluation
 
@@ -58,7 +58,12 @@ def to_csv(problem: Problem, evaluations: Iterable[Evaluation], path: str | None
     writer.writeheader()
     writer.writerows(rows)
     if path is not None:
-        Path(path).write_text(text.getvalue(), encoding="utf-8")
+        try:
+            Path(path).write_text(text.getvalue(), encoding="utf-8")
+        except OSError as error:
+            raise DataError(
+                f"{path} cannot be written ({error.strerror}): give a file in a folder that exists."
+            ) from error
     return text.getvalue()
 
 

@@ -334,8 +334,10 @@ class Loop:
         )
 
     def _end(self, kind: Kind, reason: str) -> Ending:
-        each = [e.state for e in self.study.evaluations.values() if not e.is_yours]
-        return Ending(kind, reason, each.count(State.DONE), each.count(State.FAILED))
+        own = [e for e in self.study.evaluations.values() if not e.is_yours]
+        failed = sorted((e for e in own if e.state is State.FAILED), key=lambda e: e.ended or 0.0)
+        error = (failed[-1].error or "").partition("\n")[0] if failed else None
+        return Ending(kind, reason, sum(e.state is State.DONE for e in own), len(failed), error)
 
 
 def _is_alive(pid: str) -> bool:

@@ -6,12 +6,13 @@ import torch
 
 from pesky.acquire.overlap import overlap
 from pesky.decide import Decision
+from pesky.decide.doubt import NEGLIGIBLE
 from pesky.problem import Option, Problem
 from pesky.space import Space
 from pesky.store import Evaluation, Limit, Question, State
 from pesky.study.budget import Exhausted
 from pesky.study.deliberate import Deliberation
-from pesky.study.spending import affordable, typical_price
+from pesky.study.spending import affordable, beyond, typical_price
 
 APART = 1e-3
 """Questions of one task closer than this, in the unit cube, are the same question."""
@@ -46,7 +47,7 @@ class Questioner:
         is_retry: bool,
     ) -> Question:
         """The best question of these tasks within the limit; `Exhausted` if there is none worth its price."""
-        tasks = affordable(tasks, evaluations, self.problem, limit)
+        wanted, tasks = tasks, affordable(tasks, evaluations, self.problem, limit)
         self.decision = None
         if (first := self._of_design(evaluations, tasks)) is not None:
             return first
@@ -57,9 +58,11 @@ class Questioner:
         if gain_per_cost is not None and best.gain < gain_per_cost * best.price:
             raise Exhausted(
                 "gain",
-                f"nothing is left worth its price: the best question tells {best.gain:.2g} nats for a cost of "
+                f"nothing is left worth its price: the best question tells {max(best.gain, 0):.2g} nats for a cost of "
                 f"{best.price:.3g}, and at least {gain_per_cost:.2g} nats per cost were asked",
             )
+        if len(tasks) < len(wanted) and best.gain < NEGLIGIBLE:
+            raise Exhausted("budget", f"{beyond(limit)}: what is left of it buys nothing that would tell anything")
         return Question(tasks[best.task], self.space.decode(best.u), best.gain, best.price)
 
     def _of_design(self, evaluations: Mapping[int, Evaluation], tasks: tuple[str, ...]) -> Question | None:
