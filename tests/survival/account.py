@@ -1,10 +1,13 @@
 """What happened to a study, as three independent records have it: the storage, the functions, and those who watched."""
 
 import json
+import random
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from survival.programs import until
 from survival.small import small
 
 from pesky.store import Evaluation, State
@@ -29,31 +32,40 @@ class Account:
         self.told = {id_: dict(e.outcomes) for id_, e in now.items() if e.outcomes}
         return now
 
-    def running(self) -> int:
-        """How many evaluations are being measured, as far as the storage knows."""
-        return sum(e.state is State.RUNNING for e in self.look().values())
+    def await_moment(self, chance: random.Random, results: int) -> None:
+        """Nothing, a random moment after so many more results were told."""
+        before = len(self.told)
+        until(lambda: sum(bool(e.outcomes) for e in self.look().values()) >= before + results)
+        time.sleep(chance.uniform(0.0, 0.2 if results else 1.0))
 
-    def settle(self, evaluations: int, attempts: int = 3) -> dict[str, int]:
+    def running(self) -> set[tuple[int, int]]:
+        """The evaluations that are being measured, as far as the storage knows, and for the how manyth time."""
+        return {(e.id, e.attempts) for e in self.look().values() if e.state is State.RUNNING}
+
+    def settle(self, evaluations: int) -> dict[str, int]:
         """Counts, after it was checked that the budget was spent to the last evaluation and no result is an invention.
 
         Every result is what a call returned, at those very parameters, and no call's result is there twice.
         """
-        now = self.look()
+        now, attempts = self.look(), 3
         calls = [(params, outcomes) for params, outcomes in self._lines("calls")]
         each = [(dict(e.params), dict(e.outcomes)) for e in now.values()]
         done = [e for e in now.values() if e.state is State.DONE]
         failed = [e for e in now.values() if e.state is State.FAILED]
+        handed_out = sum(e.attempts for e in now.values())
         assert list(now) == list(range(evaluations))
         assert len(done) + len(failed) == evaluations
         assert all(told in calls for told in each if told[1])
         assert len({json.dumps(outcomes) for _, outcomes in each if outcomes}) == len(done)
-        assert all(e.attempts == attempts and "lost 3 times" in str(e.error) for e in failed)
+        assert all(e.attempts == attempts and f"lost {attempts} times" in str(e.error) for e in failed)
+        assert len(calls) <= handed_out, "something was measured again without having been asked again"
         return {
             "evaluations": evaluations,
             "done": len(done),
             "failed": len(failed),
             "asked again": sum(e.attempts > 1 for e in now.values()),
-            "attempts": sum(e.attempts for e in now.values()),
+            "attempts": handed_out,
+            "lost": handed_out - evaluations + len(failed),
             "completed calls": len(calls),
         }
 

@@ -10,23 +10,20 @@ from survival.small import measure, small
 
 from pesky.store import Limit
 from pesky.study import Exhausted
-from pesky.study.question import Questioner
-
-
-class Remembering(Questioner):
-    """Remembers how many questions were known when the last one was decided."""
-
-    known = 0
-
-    def next(self, evaluations: Any, *arguments: Any) -> Any:
-        self.known = len(evaluations)
-        return super().next(evaluations, *arguments)
 
 
 def main(url: str, evaluations: int, name: str) -> None:
     """Print what was asked, how many questions were known at each, and how often and for how long was decided."""
     study = small(storage=url)
-    study._questioner.__class__ = Remembering
+    decide, when_decided = study._questioner.next, 0
+
+    def remembering(evaluations: Any, *arguments: Any) -> Any:
+        """How many questions were known when the last one was decided."""
+        nonlocal when_decided
+        when_decided = len(evaluations)
+        return decide(evaluations, *arguments)
+
+    setattr(study._questioner, "next", remembering)  # noqa: B010 (its type is another)
     print("ready", flush=True)
     sys.stdin.readline()
     known: dict[int, int] = {}
@@ -38,7 +35,7 @@ def main(url: str, evaluations: int, name: str) -> None:
         except Exhausted:
             break
         seconds.append(time.perf_counter() - began)
-        known[evaluation.id] = study._questioner.known
+        known[evaluation.id] = when_decided
         time.sleep(random.uniform(0.0, 0.1))
         study.tell(evaluation, measure(evaluation.params))
     print(json.dumps({"known": known, "decisions": study.pace.decisions.total(), "seconds": seconds}))

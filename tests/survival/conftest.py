@@ -33,3 +33,22 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Program]]:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         program.process.wait()
+
+
+@pytest.fixture
+def show(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> Callable[[object], None]:
+    """Shows what a test has counted, at once and in the summary."""
+
+    def show(counts: object) -> None:
+        print(f"\n{request.node.name}: {counts}")
+        record_property("counts", counts)
+
+    return show
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What the tests have counted, where it was not printed because other processes ran them."""
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, counts in report.user_properties:
+            if name == "counts":
+                terminalreporter.write_line(f"{report.nodeid.split('::')[-1]}: {counts}")

@@ -25,7 +25,7 @@ def until(condition: Callable[[], T], seconds: float = LONG) -> T:
     end = time.monotonic() + seconds
     while not (given := condition()):
         assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
+        time.sleep(0.05)
     return given
 
 

@@ -14,7 +14,7 @@ ASKERS, EVALUATIONS, TOLD_BY_TELLER = 8, int(__import__("os").environ.get("EV", 
 
 
 @pytest.mark.slow
-def test_a_crowd_asks_and_tells(url: str, start, tmp_path: Path, record_property):
+def test_a_crowd_asks_and_tells(url: str, start, tmp_path: Path, show):
     """Eight processes ask and tell for 500 evaluations, while a ninth only reports, every 50 ms.
 
     The ninth measures how long reports wait. It sleeps for nearly all of its life, so that a machine with fewer cores
@@ -50,8 +50,7 @@ def test_a_crowd_asks_and_tells(url: str, start, tmp_path: Path, record_property
         "report, 99th percentile and longest": [round(quantiles(waits, n=100)[98], 4), round(max(waits), 4)],
         "the same where nobody asks": [round(quantiles(undisturbed, n=100)[98], 4), round(max(undisturbed), 4)],
     }
-    print(f"\n{url.split(':')[0]}: {seen}")
-    record_property("crowd", seen)
+    show(seen)
 
     assert [e.id for e in evaluations] == list(range(EVALUATIONS))
     assert {e.state for e in evaluations} == {State.DONE}

@@ -164,7 +164,11 @@ class Loop:
             except Exhausted as reason:
                 self._exhausted[name] = reason, self._situation()
                 continue
-            self._start(evaluation, name)
+            if evaluation.id in self.flights:
+                # The storage was away for longer than the lease: it is still being measured, or told in a moment.
+                self.flights[evaluation.id].evaluation = evaluation
+            else:
+                self._start(evaluation, name)
             return True
         return False
 
@@ -180,11 +184,12 @@ class Loop:
 
     def _situation(self) -> tuple[object, ...]:
         """What must change before a resource that had nothing worth asking is asked again."""
-        return tuple((e.state, len(e.outcomes)) for e in self.study.evaluations.values())
+        return tuple((e.state, len(e.outcomes)) for e in self._evaluations().values())
 
     def _nothing_to_ask(self) -> tuple[Kind, str] | None:
         """Why the run is over; None while others are measuring, whose evaluations may still be lost."""
-        if any(e.state in (State.RUNNING, State.LOST) for e in self.study.evaluations.values()):
+        each = self._evaluations().values()
+        if any(e.state is State.RUNNING or (e.state is State.LOST and e.task in self.functions) for e in each):
             self._exhausted.clear()
             return None
         reasons = [reason for reason, _ in self._exhausted.values()]
@@ -208,12 +213,20 @@ class Loop:
             raise
         flight.future = future
         # Kept at once, whatever this thread is doing then.
-        future.add_done_callback(lambda future: self._finish(flight, future))
+        future.add_done_callback(partial(self._come_back, flight))
 
     # -- telling -----------------------------------------------------------------------------------------------------
 
+    def _come_back(self, flight: Flight, future: "Future[Report]") -> None:
+        """Keep what came back; in the thread that brought it if that is ours: Dask's event loop must not wait."""
+        flight.future = None  # the two would keep each other, and Dask would compute again what a dead worker held
+        if self.is_own_executor:
+            self._finish(flight, future)
+        else:
+            threading.Thread(target=self._finish, args=(flight, future), daemon=True, name="pesky result").start()
+
     def _finish(self, flight: Flight, future: "Future[Report]") -> None:
-        """Keep what came back; in the thread that brought it."""
+        """Keep what came back."""
         e, task = flight.evaluation, self.study.problem.tasks[flight.evaluation.task]
         store, name = self.study.store, self.study.name
         error = None if future.cancelled() else future.exception()
@@ -239,10 +252,10 @@ class Loop:
 
     def _tell(self, flight: Flight) -> None:
         """Keep what a flight brought."""
-        if flight.untold is not None:
+        if (untold := flight.untold) is not None:  # two threads may be here
             # Where another attempt's result came first and differs, as noisy ones do, the first one counts.
             with suppress(DataError):
-                flight.untold()
+                untold()
             flight.untold, flight.is_over = None, True
 
     def _land(self) -> None:
@@ -255,7 +268,7 @@ class Loop:
                 self._give_up(flight)
             if flight.is_over:
                 del self.flights[id_]
-                self.last = self.study.evaluations[id_]
+                self.last = self._evaluations()[id_]
 
     def _give_up(self, flight: Flight) -> None:
         """A time-out where nothing can be stopped: the slot is free again, and a late result is still taken in."""
@@ -310,13 +323,16 @@ class Loop:
                 time.sleep(pause)
                 pause = min(2 * pause, 5.0)
 
+    def _evaluations(self) -> Mapping[int, Evaluation]:
+        return self._patiently(lambda: self.study.evaluations)
+
     def _is_late(self) -> bool:
         return self.budget.seconds is not None and time.monotonic() - self.began > self.budget.seconds
 
     def _report(self, state: Literal["asking", "waiting", "stopping"]) -> None:
         if self.watch is None:
             return
-        evaluations = self.study.evaluations
+        evaluations = self._evaluations()
         each = [e.state for e in evaluations.values()]
         self.watch(
             Progress(
@@ -334,7 +350,7 @@ class Loop:
         )
 
     def _end(self, kind: Kind, reason: str) -> Ending:
-        own = [e for e in self.study.evaluations.values() if not e.is_yours]
+        own = [e for e in self._evaluations().values() if not e.is_yours]
         failed = sorted((e for e in own if e.state is State.FAILED), key=lambda e: e.ended or 0.0)
         error = (failed[-1].error or "").partition("\n")[0] if failed else None
         return Ending(kind, reason, sum(e.state is State.DONE for e in own), len(failed), error)

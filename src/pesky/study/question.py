@@ -92,7 +92,7 @@ class Questioner:
     ) -> bool:
         """Whether a question that was decided on what was known is still good beside what was asked since.
 
-        It is none of theirs, and they leave it most of its gain; for who is not patient any more, either will do.
+        It is none of theirs, and they leave it most of its gain; who is not patient any more does without the latter.
         """
         others, belief = [e for id_, e in now.items() if id_ not in known], self.mind.last_belief
         if question.gain is None or belief is None:
@@ -104,7 +104,7 @@ class Questioner:
         rows = torch.tensor([name in self.problem.informs(question.task) for name in self.problem.rows])
         share = overlap(belief, self.space.encode(question.params), rows, self.mind.points(others))
         is_worth_it, is_same = share <= SHARED, self._is_among(question, others)
-        return is_worth_it and not is_same if is_patient else is_worth_it or not is_same
+        return not is_same and (is_worth_it or not is_patient)
 
     def _is_among(self, question: Question, others: list[Evaluation]) -> bool:
         u = self.space.encode(question.params)
