@@ -10,7 +10,7 @@ from survival.small import small
 
 from pesky.store import Evaluation, State
 
-ASKERS, EVALUATIONS, TOLD_BY_TELLER = 8, int(__import__("os").environ.get("EV", 500)), 20
+ASKERS, EVALUATIONS, TOLD_BY_TELLER = 8, 500, 20
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import Counter
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
 
@@ -11,28 +12,31 @@ from survival.programs import until
 
 from pesky import Budget, StorageError
 from pesky.store import MemoryStore, State
-from pesky.study.call import Report
 
 
-def test_a_run_goes_on_when_the_storage_does_not_answer(monkeypatch):
-    """Whatever it is asked."""
-    store = MemoryStore()
-    study, refusals = quick(storage=store), 0
-    for name in ("changes", "append", "claim", "tell", "renew"):
+class Moody:
+    """A store that does not answer at every third call of whichever method."""
 
-        def moody(*arguments: Any, answer: Any = getattr(store, name), calls: Any = None, **options: Any) -> Any:
-            nonlocal refusals
-            calls.append(1)
-            if len(calls) % 3 == 0:
-                refusals += 1
+    def __init__(self) -> None:
+        self.store, self.calls = MemoryStore(), Counter()
+
+    def __getattr__(self, name: str) -> Any:
+        answer = getattr(self.store, name)
+
+        def call(*arguments: Any, **options: Any) -> Any:
+            self.calls[name] += 1
+            if self.calls[name] % 3 == 0:
                 raise StorageError("not now")
             return answer(*arguments, **options)
 
-        moody.__kwdefaults__["calls"] = []
-        monkeypatch.setattr(store, name, moody)
-    ending = study.run(measured, Budget(evaluations=5), workers=2, watch=lambda progress: None)
+        return call
+
+
+def test_a_run_goes_on_when_the_storage_does_not_answer():
+    store = Moody()
+    ending = quick(storage=store).run(measured, Budget(evaluations=5), workers=2, watch=lambda progress: None)
     assert (ending.kind, ending.evaluations, ending.failed) == ("budget", 5, 0)
-    assert refusals > 5
+    assert all(store.calls[name] >= 3 for name in ("changes", "claim", "append", "tell"))
 
 
 def test_what_is_lost_while_it_is_measured_here_is_not_measured_twice():
@@ -54,31 +58,24 @@ def test_what_is_lost_while_it_is_measured_here_is_not_measured_twice():
 
 
 class EventLoop(Executor):
-    """Computes and calls back in a single thread, as Dask's client does."""
+    """Calls back in the one thread that does all its work, as Dask's client does."""
 
     def __init__(self) -> None:
-        self.thread = ThreadPoolExecutor(1)
-        self.futures: list[Future[Report]] = []
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="event loop")
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
-        self.futures.append(future)
         self.thread.submit(lambda: future.set_result(fn(*args, **kwargs)))
         return future
 
 
-def test_an_executor_does_not_wait_for_the_storage(monkeypatch):
-    store, executor, is_back = MemoryStore(), EventLoop(), threading.Event()
-    study, tell = quick(storage=store), store.tell
-    monkeypatch.setattr(store, "tell", lambda *arguments: is_back.wait(60) and tell(*arguments))
-
-    def watch(_: object) -> None:
-        if len(executor.futures) == 2 and not is_back.is_set():
-            until(lambda: all(future.done() for future in executor.futures), seconds=30)
-            is_back.set()
-
-    study.run(measured, Budget(evaluations=4), workers=2, executor=executor, watch=watch)
-    assert [e.state for e in study.evaluations.values()] == [State.DONE] * 4
+def test_an_executor_never_waits_for_the_storage(monkeypatch):
+    store, who = MemoryStore(), []
+    tell = store.tell
+    monkeypatch.setattr(store, "tell", lambda *given: who.append(threading.current_thread().name) or tell(*given))
+    quick(storage=store).run(measured, Budget(evaluations=4), workers=2, executor=EventLoop())
+    assert len(who) >= 4
+    assert not any(name.startswith("event loop") for name in who)
 
 
 def test_a_run_does_not_wait_for_what_others_have_to_measure():
