@@ -1,4 +1,7 @@
-"""`python -m benchmarks.accuracy FILE`: our gains against brute force, on the data sets of an oracle file."""
+"""`python -m benchmarks.accuracy FILE`: our gains against brute force, on the data sets of an oracle file.
+
+With `--truth rs` instead of a file, on data sets drawn here, whose true gains the rule `rs` computes.
+"""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -9,9 +12,10 @@ from rich.table import Table
 from torch import Tensor
 
 from benchmarks.agreement import Agreement, Summary, compare, summarize
-from benchmarks.gain_curves import gain_curves
+from benchmarks.gain_curves import COMPARABLE, gain_curves
 from benchmarks.oracle import Dataset, Oracle, read_oracle
 from benchmarks.report import build_table, console, progress_bar, write_json
+from benchmarks.truth import SIZES, draw_truth
 
 SETTINGS = {"paper": ["paper"], "default": ["default"], "both": ["paper", "default"]}
 COLUMNS = {
@@ -30,75 +34,96 @@ Curves = Callable[[Dataset, Tensor, str, int | None, int], Tensor]
 
 def measure_agreement(
     oracle: Oracle,
-    setting: str,
+    name: str,
     samples: int | None,
     seeds: int,
     curves: Curves,
     report: Callable[[], None] = lambda: None,
 ) -> list[list[Agreement]]:
-    """The figures of every data set, per seed; `report` is called after each."""
+    """The figures of every data set, per seed, of a setting of PESC or another rule; `report` is called after each."""
     by_seed = []
     for seed in range(seeds):
         sets = []
         for dataset in oracle.datasets:
-            sets.append(compare(curves(dataset, oracle.grid, setting, samples, seed), dataset.gains))
+            sets.append(compare(curves(dataset, oracle.grid, name, samples, seed), dataset.gains))
             report()
         by_seed.append(sets)
     return by_seed
 
 
-def tabulate(summaries: dict[str, Summary], title: str) -> Table:
-    """One line per setting."""
-    lines = [
-        [setting, *(f"{getattr(summary, name):.3f}" for name in COLUMNS)] for setting, summary in summaries.items()
-    ]
+def tabulate(summaries: dict[str, Summary], title: str, error: str) -> Table:
+    """One line per setting of PESC or other rule."""
+    lines = [[name, *(f"{getattr(summary, column):.3f}" for column in COLUMNS)] for name, summary in summaries.items()]
     caption = "Means over data sets and seeds. Efficiency: the true gain at our arg max / the best true gain."
-    return build_table(title, ["setting", *COLUMNS.values()], lines, caption)
+    return build_table(title, ["rule", *COLUMNS.values()], lines, f"{caption} {error}".strip())
 
 
-def tabulate_sets(oracle: Oracle, by_seed: Sequence[Sequence[Agreement]], setting: str) -> Table:
+def tabulate_sets(oracle: Oracle, by_seed: Sequence[Sequence[Agreement]], name: str) -> Table:
     """One line per data set: its means over seeds."""
     lines = []
     for dataset, agreements in zip(oracle.datasets, zip(*by_seed, strict=True), strict=True):
         summary = summarize([[agreement] for agreement in agreements])
-        lines.append([dataset.name, *(f"{getattr(summary, name):.3f}" for name in COLUMNS)])
-    return build_table(f"Setting {setting}, means over seeds", ["data set", *COLUMNS.values()], lines)
+        lines.append([dataset.name, *(f"{getattr(summary, column):.3f}" for column in COLUMNS)])
+    return build_table(f"{name}, means over seeds", ["data set", *COLUMNS.values()], lines)
+
+
+def true_errors(oracle: Oracle) -> list[float] | None:
+    """For each data set the root mean square standard error of its gains / the largest of them, where it is known."""
+    shares = [
+        (dataset.errors.square().mean().sqrt() / dataset.gains.max()).item()
+        for dataset in oracle.datasets
+        if dataset.errors is not None
+    ]
+    return shares if len(shares) == len(oracle.datasets) else None
 
 
 def main(arguments: Sequence[str] | None = None, curves: Curves = gain_curves) -> None:
     """Measures and prints; see `--help`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.accuracy", description=__doc__)
-    parser.add_argument("file", metavar="FILE", help="data sets with brute-force gains, such as rs_oracle.json")
-    parser.add_argument("--setting", choices=list(SETTINGS), default="both")
-    parser.add_argument("--samples", type=int, metavar="M", help="samples of x*, by default the setting's own")
+    parser.add_argument("file", metavar="FILE", nargs="?", help="data sets with brute-force gains, as in oracles/")
+    parser.add_argument("--truth", choices=["rs"], help="draw data sets and compute their true gains by this rule")
+    parser.add_argument("--dim", type=int, choices=list(SIZES), default=1, help="dimensions of these data sets")
+    parser.add_argument("--datasets", type=int, default=9, metavar="N", help="how many of them")
+    parser.add_argument("--truth-samples", type=int, metavar="N", help="joint samples for the true gains")
+    parser.add_argument("--rule", choices=COMPARABLE, nargs="+", default=["pesc"], help="what is compared")
+    parser.add_argument("--setting", choices=list(SETTINGS), default="both", help="of pesc")
+    parser.add_argument("--samples", type=int, metavar="M", help="samples of x*, by default the rule's own")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sets", action="store_true", help="print a line per data set as well")
     parser.add_argument("--json", metavar="FILE", help="write the same as data")
     given = parser.parse_args(arguments)
+    if (given.file is None) == (given.truth is None):
+        parser.error("give either a FILE of true gains or --truth rs")
     torch.set_num_threads(1)
-    oracle = read_oracle(given.file)
-    settings = SETTINGS[given.setting]
+    names = [name for rule in given.rule for name in (SETTINGS[given.setting] if rule == "pesc" else [rule])]
     measured = {}
     with progress_bar() as bar:
-        work = bar.add_task("comparing", total=len(settings) * given.seeds * len(oracle.datasets))
-        for setting in settings:
-            measured[setting] = measure_agreement(
-                oracle, setting, given.samples, given.seeds, curves, lambda: bar.advance(work)
+        if given.file is None:
+            work = bar.add_task("true gains", total=given.datasets)
+            oracle = draw_truth(given.dim, given.datasets, 0, given.truth_samples, lambda: bar.advance(work))
+        else:
+            oracle = read_oracle(given.file)
+        compared = bar.add_task("comparing", total=len(names) * given.seeds * len(oracle.datasets))
+        for name in names:
+            measured[name] = measure_agreement(
+                oracle, name, given.samples, given.seeds, curves, lambda: bar.advance(compared)
             )
-    summaries = {setting: summarize(by_seed) for setting, by_seed in measured.items()}
+    summaries = {name: summarize(by_seed) for name, by_seed in measured.items()}
     if given.sets:
-        for setting, by_seed in measured.items():
-            console.print(tabulate_sets(oracle, by_seed, setting))
+        for name, by_seed in measured.items():
+            console.print(tabulate_sets(oracle, by_seed, name))
+    errors = true_errors(oracle)
+    error = "" if errors is None else f"Standard error of the true gains: {100 * max(errors):.1f} % of the largest."
     title = f"Gains against brute force: {len(oracle.datasets)} data sets, {given.seeds} seeds"
-    console.print(tabulate(summaries, title))
+    console.print(tabulate(summaries, title, error))
     data = {
         "samples": given.samples,
         "seeds": given.seeds,
         "sets": [dataset.name for dataset in oracle.datasets],
-        "summary": {setting: asdict(summary) for setting, summary in summaries.items()},
+        "truth_errors": errors,
+        "summary": {name: asdict(summary) for name, summary in summaries.items()},
         "figures": {
-            setting: [[asdict(agreement) for agreement in sets] for sets in by_seed]
-            for setting, by_seed in measured.items()
+            name: [[asdict(agreement) for agreement in sets] for sets in by_seed] for name, by_seed in measured.items()
         },
     }
     write_json(given.json, data)

@@ -1,40 +1,66 @@
 """Our gains on the grid of an oracle."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import fields, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from benchmarks.oracle import Dataset
-from pesky.acquire import PESC
-from pesky.acquire.settings import SETTINGS
+from benchmarks.oracle import Dataset, KnownRow
+from pesky.acquire import RULES, SETTINGS, Acquisition, Rule
+from pesky.acquire.pesc import PredictiveEntropySearch
 from pesky.model import GaussianProcess, Hyperparameters
+
+COMPARABLE = [name for name, rule in RULES.items() if rule.measures == "each" and rule.in_nats and name != "pes"]
+"""The rules that say how much each row tells, so that brute force can be asked whether it is true."""
 
 
 def gain_curves(
-    dataset: Dataset, grid: Float[Tensor, "n d"], setting: str, samples: int | None, seed: int
+    dataset: Dataset, grid: Float[Tensor, "n d"], name: str, samples: int | None, seed: int
 ) -> Float[Tensor, "J n"]:
-    """The gain of measuring each row at each point of the grid, at the known hyperparameters."""
-    rows = dataset.rows
+    """The gain of measuring each row at each point of the grid, at the known hyperparameters.
+
+    `name` is that of a setting of PESC or of another rule.
+    """
+    rule: Rule
+    if name in SETTINGS:
+        setting = SETTINGS[name]
+        rule = PredictiveEntropySearch(setting if samples is None else replace(setting, samples=samples))
+    else:
+        rule = RULES[name]()
+        if samples is not None:
+            rule = with_samples(rule, samples)
+    with torch.no_grad():
+        return Acquisition(belief_of(dataset.rows), rule, seed=seed).gains(grid).mT
+
+
+def with_samples(rule: Rule, samples: int) -> Rule:
+    """The rule with so many samples, of whichever kind it takes."""
+    known = [field.name for field in fields(rule)]  # pyright: ignore[reportArgumentType] (every rule is a dataclass)
+    if "samples" not in known:
+        raise SystemExit(f"the rule {rule.name!r} has no number of samples: leave --samples out")
+    return replace(rule, samples=samples)  # pyright: ignore[reportArgumentType, reportCallIssue]
+
+
+def belief_of(rows: Sequence[KnownRow]) -> GaussianProcess:
+    """The belief of someone who knows the hyperparameters."""
+    d = rows[0].X.shape[-1]
 
     def column(values: list[float]) -> Float[Tensor, " J"]:
-        return torch.tensor(values, dtype=grid.dtype)
+        return torch.tensor(values, dtype=torch.float64)
 
     known = Hyperparameters(
-        column([row.lengthscale for row in rows])[:, None].expand(-1, grid.shape[-1]),
+        column([row.lengthscale for row in rows])[:, None].expand(-1, d),
         column([row.amplitude for row in rows]),
         column([row.noise for row in rows]),
-        torch.zeros(len(rows), dtype=grid.dtype),
+        torch.zeros(len(rows), dtype=torch.float64),
     )
-    belief = GaussianProcess(
+    return GaussianProcess(
         "se",
         pad_sequence([row.X for row in rows], batch_first=True),
         pad_sequence([row.y for row in rows], batch_first=True),
         pad_sequence([torch.ones(len(row.y), dtype=torch.bool) for row in rows], batch_first=True),
         known,
     )
-    chosen = SETTINGS[setting] if samples is None else replace(SETTINGS[setting], samples=samples)
-    with torch.no_grad():
-        return PESC(belief, setting=chosen, seed=seed).gains(grid).mT

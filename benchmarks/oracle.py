@@ -1,4 +1,4 @@
-"""Files of brute-force gains: data sets in one dimension, their hyperparameters and gains on a grid."""
+"""Brute-force gains: data sets, their hyperparameters and gains on a grid; and files of them in one dimension."""
 
 import json
 from dataclasses import dataclass
@@ -27,6 +27,8 @@ class Dataset:
     name: str
     rows: tuple[KnownRow, ...]
     gains: Float[Tensor, "J n"]
+    errors: Float[Tensor, "J n"] | None = None
+    """Standard errors of the gains, where they are known."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,10 @@ def read_oracle(path: str | Path) -> Oracle:
     low, high = content["domain"]
     width = high - low
 
+    def errors(given: dict) -> Float[Tensor, "J n"] | None:
+        known = given.get("rs_se_per_task")
+        return None if known is None else torch.tensor(known, dtype=torch.float64)
+
     def to_unit(x: list[float]) -> Float[Tensor, "n 1"]:
         return (torch.tensor(x, dtype=torch.float64).unsqueeze(-1) - low) / width
 
@@ -62,6 +68,7 @@ def read_oracle(path: str | Path) -> Oracle:
                 for row in given["tasks"]
             ),
             gains=torch.tensor(given["rs_acq_per_task"], dtype=torch.float64),
+            errors=errors(given),
         )
         for given in content["datasets"]
     )

@@ -1,93 +1,117 @@
-"""The rules that `benchmarks.optimize` compares, each as: which outcomes to measure next, and where.
+"""`python -m benchmarks.rules --problem toy --seeds 20`: all rules side by side, by the utility gap over full runs.
 
-All see the same study: its data, its fitted belief and its last recommendation. Only PESC chooses single
-outcomes; the others measure all of them at their point.
+All rules start from the same initial design, see the same models and are judged by the same recommendation after
+every evaluation: only their questions differ. Problems are those of `pesky.problems`, where 'gp1', 'gp2', .. are
+random functions in 1, 2, .. dimensions with known hyperparameters.
 """
 
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
-import torch
-from botorch.acquisition import AcquisitionFunction
-from botorch.acquisition.analytic import LogConstrainedExpectedImprovement, LogProbabilityOfFeasibility
-from botorch.optim import optimize_acqf
-from torch import Tensor
-
-import pesky
-from benchmarks.as_botorch import as_botorch
-from pesky.model import GaussianProcess
-from pesky.problem import Option
-from pesky.space import Space
-
-RESTARTS, RAW_SAMPLES = 8, 512
+from benchmarks.contenders import CONTENDERS, sort_out
+from benchmarks.figure import draw_figure
+from benchmarks.report import console, progress_bar
+from benchmarks.runs import INITIAL, Plan, Run
+from benchmarks.runs_file import RunsFile
+from benchmarks.summary import summarize, tabulate
+from benchmarks.workers import Failure, run_all
+from pesky.errors import ProblemError
+from pesky.problems import PROBLEMS, problem_by_name
 
 
-class Question(NamedTuple):
-    """What to measure, where, and how to tell the study the answer."""
-
-    params: Mapping[str, Option]
-    outcomes: Sequence[str]
-    answer: Callable[[dict[str, float]], None]
-
-
-def ask_pesc(study: pesky.Study, recommendation: pesky.Recommendation, generator: torch.Generator) -> Question:
-    """The study's own question."""
-    evaluation = study.ask()
-    outcomes = study.problem.tasks[evaluation.task].outcomes
-
-    def answer(values: dict[str, float]) -> None:
-        study.tell(evaluation, values)
-
-    return Question(evaluation.params, outcomes, answer)
-
-
-def ask_logei(study: pesky.Study, recommendation: pesky.Recommendation, generator: torch.Generator) -> Question:
-    """Where BoTorch's analytic constrained LogEI is largest, given the study's belief.
-
-    The incumbent is the objective's mean at the study's recommendation; while nothing is recommended with
-    confidence, the probability of feasibility alone is maximized (METHOD 16).
-    """
-    space = Space.of(study.problem)
-    belief = study.belief()
-    assert isinstance(belief, GaussianProcess)
-    incumbent = space.encode(recommendation.params) if recommendation.is_confident else None
-    bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).expand(2, space.dim)
-    torch.manual_seed(torch.randint(2**31, (), generator=generator).item())  # optimize_acqf draws from it
-    rule = build_logei(belief, incumbent)
-    with warnings.catch_warnings():
-        # Late in a noise-free run its line searches end in rounding errors; BoTorch says so and tries again.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        u, _ = optimize_acqf(rule, bounds, q=1, num_restarts=RESTARTS, raw_samples=RAW_SAMPLES)
-    return joint_question(study, u[0])
+def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """What was asked for, checked; `benchmarks` are the problems by name."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.rules",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--problem", default="toy", help=f"one or several, as in toy,gp2: {', '.join(PROBLEMS)}, gp1, .."
+    )
+    parser.add_argument("--rules", help=f"all that suit the problem if not given; of {', '.join(CONTENDERS)}")
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--evaluations", type=int, default=40, help="joint evaluations, initial ones included")
+    parser.add_argument("--every", type=int, default=1, metavar="K", help="recommend after every K-th evaluation only")
+    parser.add_argument("--decoupled", action="store_true", help="every outcome is a task of its own")
+    parser.add_argument("--workers", type=int, default=2, help="runs side by side, one thread each")
+    parser.add_argument(
+        "--json", metavar="FILE", help="keep every run there as soon as it is finished, and go on from it"
+    )
+    parser.add_argument("--figure", metavar="FILE", help="draw the curves, as FILE.svg or FILE.png")
+    given = parser.parse_args(arguments)
+    given.rules = list(CONTENDERS) if given.rules is None else given.rules.split(",")
+    if unknown := [label for label in given.rules if label not in CONTENDERS]:
+        parser.error(f"unknown rules {', '.join(unknown)}: choose from {', '.join(CONTENDERS)}")
+    for name, least in (("seeds", 1), ("workers", 1), ("every", 1), ("evaluations", INITIAL)):
+        if getattr(given, name) < least:
+            parser.error(f"--{name} was {getattr(given, name)}: expected {least} or more")
+    try:
+        given.benchmarks = {name: problem_by_name(name) for name in given.problem.split(",")}
+    except ProblemError as error:
+        parser.error(str(error))
+    return given
 
 
-def build_logei(belief: GaussianProcess, incumbent: Tensor | None) -> AcquisitionFunction:
-    """Constrained LogEI over the mean at the incumbent, or the log probability of feasibility without one."""
-    model = as_botorch(belief)
-    limits: dict[int, tuple[float | None, float | None]] = dict.fromkeys(range(1, len(belief.mask)), (0.0, None))
-    if incumbent is None:
-        return LogProbabilityOfFeasibility(model, limits)
-    lead = belief.amplitude.shape[:-1]
-    best = belief.mean(incumbent.expand(*lead, 1, -1)).reshape(-1)[0]
-    return LogConstrainedExpectedImprovement(model, best, 0, limits, maximize=False)
+def make_plans(given: argparse.Namespace) -> list[Plan]:
+    """A plan for each seed and rule that suits; says which do not, and why."""
+    plans = []
+    for problem, benchmark in given.benchmarks.items():
+        suited, skipped = sort_out(given.rules, benchmark, given.decoupled)
+        for reason, labels in skipped.items():
+            console.print(f"{problem}: without {', '.join(labels)}: {reason}", highlight=False)
+        plans += [
+            Plan(problem, label, seed, given.evaluations, given.decoupled, given.every)
+            for seed in range(given.seeds)  # seed by seed, so that what an interruption leaves compares all rules
+            for label in suited
+        ]
+    return plans
 
 
-def ask_random(study: pesky.Study, recommendation: pesky.Recommendation, generator: torch.Generator) -> Question:
-    """A point drawn uniformly."""
-    dim = Space.of(study.problem).dim
-    return joint_question(study, torch.rand(dim, generator=generator, dtype=torch.float64))
+def run_with_bar(plans: Sequence[Plan], workers: int, file: RunsFile) -> list[Failure]:
+    """Runs what the file does not have yet, and returns what failed."""
+    failures = []
+    missing = [plan for plan in plans if plan not in file.runs]
+    with progress_bar() as bar:
+        work = bar.add_task("runs", total=len(plans), completed=len(plans) - len(missing))
+        for result in run_all(missing, workers):
+            if isinstance(result, Run):
+                file.add(result)
+            else:
+                failures.append(result)
+            bar.advance(work)
+    return failures
 
 
-def joint_question(study: pesky.Study, u: Tensor) -> Question:
-    """All outcomes at a point of the unit cube."""
-    params = Space.of(study.problem).decode(u)
+def group(plans: Sequence[Plan], runs: Mapping[Plan, Run]) -> dict[str, dict[str, list[Run]]]:
+    """The finished runs of each problem and rule, by seed."""
+    grouped: dict[str, dict[str, list[Run]]] = {}
+    for plan in plans:
+        if plan in runs:
+            grouped.setdefault(plan.problem, {}).setdefault(plan.rule, []).append(runs[plan])
+    return grouped
 
-    def answer(values: dict[str, float]) -> None:
-        study.add(params, values)
 
-    return Question(params, study.problem.outcomes, answer)
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs, prints and draws; 1 if a run failed. See `--help`."""
+    given = parse(arguments)
+    file, plans = RunsFile(given.json), make_plans(given)
+    failures = run_with_bar(plans, given.workers, file)
+    grouped = group(plans, file.runs)
+    summaries = []
+    for by_rule in grouped.values():
+        own = [summarize(runs) for runs in by_rule.values()]
+        console.print(tabulate(own, next(iter(by_rule.values()))[0].plan))
+        summaries += own
+    for failure in failures:
+        plan = failure.plan
+        console.print(f"failed: {plan.problem}, {plan.rule}, seed {plan.seed}: {failure.message}", highlight=False)
+    file.write([asdict(each) for each in summaries], failures)
+    if given.figure is not None and grouped:
+        draw_figure(grouped, given.figure)
+    return 1 if failures else 0
 
 
-RULES = {"pesc": ask_pesc, "paper": ask_pesc, "logei": ask_logei, "random": ask_random}
-"""`paper` is PESC in the setting of the paper."""
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -6,104 +6,127 @@ from time import process_time
 import torch
 
 import pesky
-from benchmarks.rules import RULES
-from pesky.problems import Benchmark, decouple, gp_sample, toy
-from pesky.space import Space
+from benchmarks.contenders import CONTENDERS
+from benchmarks.known_objective import with_known_objective
+from pesky.problems import Benchmark, decouple, problem_by_name
 
 INITIAL = 3
+MILESTONES = (10, 15, 20, 30, 40)
+"""Evaluations after which tables show the gap."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run. `evaluations` counts joint ones: decoupled, J single outcomes are one evaluation."""
+    """What is run.
+
+    evaluations:  joint ones: decoupled, as many single outcomes as there are outcomes are one evaluation
+    every:        evaluations from one recommendation to the next; at milestones and at the end there is always one
+    """
 
     problem: str
     rule: str
     seed: int
     evaluations: int
     is_decoupled: bool = False
+    every: int = 1
+
+    @property
+    def milestones(self) -> list[int]:
+        """The evaluations that tables show: those of `MILESTONES` that there are, and the last one."""
+        return [*(n for n in MILESTONES if n < self.evaluations), self.evaluations]
+
+    def recommends_at(self, n: int) -> bool:
+        """Whether there is a recommendation after n evaluations."""
+        return n in (INITIAL, *self.milestones) or n % self.every == 0
 
 
 @dataclass
 class Run:
     """What happened.
 
-    gaps:               the utility gap of the recommendation after `INITIAL`, `INITIAL` + 1, .. evaluations
+    counts:             the numbers of evaluations after which there was a recommendation
+    gaps:               the utility gap of each of them
+    is_feasible:        whether each of them satisfies the constraints in truth
+    recommended:        their points in the unit cube
     asked:              every point in the unit cube in the order asked, with the outcomes measured there
-    recommended:        the recommended points, one per gap
-    ask_seconds:        CPU seconds of each ask
-    recommend_seconds:  CPU seconds of each recommendation, which include the fit of the new data
+    ask_seconds:        CPU seconds of each ask, without the fit
+    recommend_seconds:  CPU seconds of each recommendation, without the fit
+    fit_seconds:        CPU seconds of each fit of the models to new data
     """
 
     plan: Plan
+    counts: list[int] = field(default_factory=list)
     gaps: list[float] = field(default_factory=list)
-    asked: list[tuple[list[float], list[str]]] = field(default_factory=list)
+    is_feasible: list[bool] = field(default_factory=list)
     recommended: list[list[float]] = field(default_factory=list)
+    asked: list[tuple[list[float], list[str]]] = field(default_factory=list)
     ask_seconds: list[float] = field(default_factory=list)
     recommend_seconds: list[float] = field(default_factory=list)
+    fit_seconds: list[float] = field(default_factory=list)
+
+    def gap_at(self, n: int) -> float:
+        """The gap after n evaluations."""
+        return self.gaps[self.counts.index(n)]
 
 
-def build_benchmark(name: str, seed: int) -> Benchmark:
-    """The toy problem, or for 'gp2' the functions in two dimensions that belong to the seed."""
-    if name == "toy":
-        return toy()
-    if name.startswith("gp") and name[2:].isdigit() and int(name[2:]) > 0:
-        return gp_sample(int(name[2:]), torch.Generator().manual_seed(seed))
-    raise ValueError(f"unknown problem {name!r}: expected 'toy', or 'gp1', 'gp2', .. for GP samples")
-
-
-def build_study(benchmark: Benchmark, rule: str, seed: int) -> pesky.Study:
+def build_study(benchmark: Benchmark, label: str, seed: int) -> pesky.Study:
     """A study without data; GP samples get the hyperparameters that they were drawn with."""
     if benchmark.hyperparameters is None:
         model = pesky.GP()
     else:
         known = {name: pesky.Known(**given) for name, given in benchmark.hyperparameters.items()}
         model = pesky.GP(kernel="se", hyperparameters=known)
-    setting = "paper" if rule == "paper" else "default"
-    return pesky.Study(benchmark.problem, seed=seed, model=model, setting=setting, initial=INITIAL)
+    contender = CONTENDERS[label]
+    problem = with_known_objective(benchmark) if contender.knows_objective else benchmark.problem
+    return pesky.Study(problem, seed=seed, model=model, rule=contender.build(), initial=INITIAL)
 
 
 def optimize(plan: Plan) -> Run:
     """The run of a plan. Initial points, noise and functions depend on the seed alone, not on the rule."""
-    benchmark = build_benchmark(plan.problem, plan.seed)
-    if plan.is_decoupled:
-        benchmark = decouple(benchmark)
-    return run_study(plan, benchmark, build_study(benchmark, plan.rule, plan.seed))
-
-
-def run_study(plan: Plan, benchmark: Benchmark, study: pesky.Study) -> Run:
-    """The run of a plan with a study that has no data yet."""
-    space = Space.of(benchmark.problem)
-    ask = RULES[plan.rule]
-    outcomes = benchmark.problem.outcomes
+    benchmark = problem_by_name(plan.problem, plan.seed)
+    asked = decouple(benchmark) if plan.is_decoupled else benchmark
+    study = build_study(asked, plan.rule, plan.seed)
     noise = torch.Generator().manual_seed(plan.seed)
-    choice = torch.Generator().manual_seed(plan.seed)
     run = Run(plan)
-    for u in space.latin(INITIAL, choice):
-        params = space.decode(u)
-        study.add(params, benchmark.evaluate(params, noise))
+    outcomes = study.problem.outcomes
+    for u in study.space.latin(INITIAL, torch.Generator().manual_seed(plan.seed)):
+        params = study.space.decode(u)
+        values = benchmark.evaluate(params, noise)
+        study.add(params, {name: values[name] for name in outcomes})
         run.asked.append((u.tolist(), list(outcomes)))
     singles = INITIAL * len(outcomes)
-    recommendation = recommend(run, benchmark, study)
+    fit(run, study)
+    recommend(run, benchmark, study, INITIAL)
     while singles < plan.evaluations * len(outcomes):
-        start = process_time()
-        question = ask(study, recommendation, choice)
-        run.ask_seconds.append(process_time() - start)
-        values = benchmark.evaluate(question.params, noise)
-        question.answer({name: values[name] for name in question.outcomes})
-        run.asked.append((space.encode(question.params).tolist(), list(question.outcomes)))
-        before, singles = singles, singles + len(question.outcomes)
-        if singles // len(outcomes) > before // len(outcomes):
-            recommendation = recommend(run, benchmark, study)
+        began = process_time()
+        evaluation = study.ask()
+        run.ask_seconds.append(process_time() - began)
+        values = benchmark.evaluate(evaluation.params, noise)
+        measured = study.problem.tasks[evaluation.task].outcomes
+        study.tell(evaluation, {name: values[name] for name in measured})
+        run.asked.append((study.space.encode(evaluation.params).tolist(), list(measured)))
+        fit(run, study)
+        before, singles = singles, singles + len(measured)
+        n = singles // len(outcomes)
+        if n > before // len(outcomes) and plan.recommends_at(n):
+            recommend(run, benchmark, study, n)
     return run
 
 
-def recommend(run: Run, benchmark: Benchmark, study: pesky.Study) -> pesky.Recommendation:
-    """The recommendation of the moment, which the run records with its gap and its cost."""
-    start = process_time()
+def fit(run: Run, study: pesky.Study) -> None:
+    """Fits the models to all data: the study remembers it, so that neither ask nor recommendation do it again."""
+    began = process_time()
+    study.belief()
+    run.fit_seconds.append(process_time() - began)
+
+
+def recommend(run: Run, benchmark: Benchmark, study: pesky.Study, n: int) -> None:
+    """Records the recommendation of the moment, with its gap and its cost."""
+    began = process_time()
     recommendation = study.recommend()
-    run.recommend_seconds.append(process_time() - start)
-    u = Space.of(benchmark.problem).encode(recommendation.params)
-    run.recommended.append(u.tolist())
+    run.recommend_seconds.append(process_time() - began)
+    u = study.space.encode(recommendation.params)
+    run.counts.append(n)
     run.gaps.append(benchmark.utility_gap(u))
-    return recommendation
+    run.is_feasible.append(benchmark.is_feasible(u))
+    run.recommended.append(u.tolist())

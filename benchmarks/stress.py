@@ -117,10 +117,10 @@ def stress(s: Situation) -> Outcome:
     belief = make_belief(s)
     is_plain = s.seed % 2 == 0
     optima = sample_optima(belief, SAMPLES, None if is_plain else 4 * SAMPLES, 64, 3, g)
-    gain = information_gain(belief, optima.chosen, optima.paths, None if is_plain else 0.2, g)
+    gain = information_gain(belief, optima, None if is_plain else 0.2, g)
     fresh = torch.rand(8, s.d, generator=g, dtype=torch.float64)
     X = torch.cat([fresh, belief.points[:4], optima.chosen.x[:4]]).requires_grad_()
-    gains = gain.gains(X)
+    gains = gain.values(X)
     (gradient,) = torch.autograd.grad(gains.sum(), X)
     info = gain.info
     return Outcome(

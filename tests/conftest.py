@@ -5,7 +5,7 @@ from hypothesis import settings
 from jaxtyping import install_import_hook
 
 # `pesky.problem`, `pesky.study` and `pesky.model.beliefs` answer wrong types with errors of their own
-PARTS = "belief binary botorch cost fit fit_binary gp hyper kernel paths slice"
+PARTS = "belief binary botorch cost fit fit_binary gp hyper kernel known paths slice"
 MODEL = tuple(f"model.{part}" for part in PARTS.split())
 ROOMS = ("space", "data", *MODEL, "optimum", "infer", "acquire", "decide", "problems", "sqp")
 install_import_hook([f"pesky.{room}" for room in ROOMS], "typecheck.check")

@@ -2,7 +2,8 @@
 
 Row 0 is the objective, row k the k-th condition; each has points and values of its own. Values are scaled to
 suit a Gaussian process of about unit amplitude: scaled = (direction * value - offset) / scale. A constraint's
-offset is its threshold and nothing else, so that feasible stays exactly c >= 0.
+offset is its threshold and nothing else, so that feasible stays exactly c >= 0. A known outcome has no data, and its
+unit is that of its function's values all over the space.
 
 The values of a yes/no row are +1 where the answer is the wanted one and -1 where it is not: signs of a latent function
 that is feasible at zero and above. That function has no unit but its own: offset 0, scale 1, and `to_user` turns it
@@ -10,9 +11,8 @@ into the latent function of "yes".
 """
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
-from typing import SupportsFloat
 
 import torch
 from jaxtyping import Bool, Float
@@ -21,7 +21,9 @@ from torch.nn.utils.rnn import pad_sequence
 
 from pesky.errors import DataError, unknown_name
 from pesky.problem import Problem
+from pesky.problem.fields import number
 from pesky.space import Space
+from pesky.space.exact import Exact, exact_outcomes
 
 
 @dataclass(frozen=True)
@@ -67,16 +69,21 @@ class Observations:
 
 
 def collect(
-    problem: Problem, space: Space, measured: Sequence[tuple[Float[Tensor, " d"], Mapping[str, float]]]
+    problem: Problem,
+    space: Space,
+    measured: Sequence[tuple[Float[Tensor, " d"], Mapping[str, float]]],
+    exact: Mapping[str, Exact] | None = None,
 ) -> Observations:
     """The observations of each row, from points with any subset of the outcomes each.
 
-    Besides what users tell, a task whose failures are learnt has an outcome "<task> succeeds", 1 or 0.
+    Besides what users tell, a task whose failures are learnt has an outcome "<task> succeeds", 1 or 0. `exact` are the
+    known outcomes, for those who have them at hand.
     """
+    exact = exact_outcomes(problem, space) if exact is None else exact
     conditions = problem.conditions
     yes_no = {condition.outcome for condition in conditions if condition.is_yes_no}
-    known = tuple(dict.fromkeys((*problem.outcomes, *problem.rows)))
-    told = [(u, _checked(outcomes, known, yes_no)) for u, outcomes in measured]
+    expected = tuple(dict.fromkeys((*problem.outcomes, *(name for name in problem.rows if name not in exact))))
+    told = [(u, _checked(outcomes, expected, yes_no, exact)) for u, outcomes in measured]
     for u, _ in told:
         if u.shape != (space.dim,):
             raise DataError(f"a point had the shape {tuple(u.shape)}: expected ({space.dim},), as encode gives.")
@@ -89,6 +96,9 @@ def collect(
         (sign * (2 * v - 1), 0.0, 1.0) if is_yes_no else _standardize(v, sign, limit)
         for v, sign, limit, is_yes_no in zip(values, direction, threshold, binary, strict=True)
     ]
+    for j, name in enumerate(problem.rows):
+        if name in exact:
+            rows[j] = values[j], *_standardize(exact[name].spread, direction[j], threshold[j])[1:]
     scale = _vector([scale for _, _, scale in rows])
     noise = [problem.noise.get(name) for name in problem.rows]
     deviation = _vector([math.nan if given is None else given for given in noise])
@@ -107,13 +117,17 @@ def collect(
 
 def check_outcomes(problem: Problem, outcomes: Mapping[str, object]) -> dict[str, float]:
     """The measured outcomes as floats (a yes as 1, a no as 0), or a DataError that says which one does not fit."""
-    return _checked(outcomes, problem.outcomes, problem.yes_no)
+    return _checked(outcomes, problem.outcomes, problem.yes_no, problem.known)
 
 
-def _checked(outcomes: Mapping[str, object], known: Sequence[str], yes_no: Set[str]) -> dict[str, float]:
+def _checked(
+    outcomes: Mapping[str, object], expected: Sequence[str], yes_no: Set[str], known: Collection[str]
+) -> dict[str, float]:
     for name in outcomes:
-        if name not in known:
-            raise DataError(unknown_name("outcome", name, known))
+        if name in known:
+            raise DataError(f"the outcome {name!r} is known and not measured: its function gives it, so leave it out.")
+        if name not in expected:
+            raise DataError(unknown_name("outcome", name, expected))
     return {name: (_answer if name in yes_no else _finite)(name, value) for name, value in outcomes.items()}
 
 
@@ -139,30 +153,20 @@ def _standardize(
 
 
 def _finite(name: str, given: object) -> float:
-    value = _number(given)
+    value = number(given)
     if not math.isfinite(value):
         raise DataError(f"the outcome {name!r} was {given!r}: expected a finite number; leave it out if it has none.")
     return value
 
 
 def _answer(name: str, given: object) -> float:
-    value = _number(given)
+    value = number(given)
     if value not in (0.0, 1.0):
         raise DataError(
             f"the outcome {name!r} was {given!r}: it is a yes or no, so expected True or False (or 1 or 0); "
             "leave it out if there is no answer."
         )
     return value
-
-
-def _number(given: object) -> float:
-    """The float of whatever is one number, also an array or a tensor of one element; NaN if it is none."""
-    try:
-        item = getattr(given, "item", None)
-        given = item() if callable(item) else given
-        return float(given) if isinstance(given, SupportsFloat) else math.nan
-    except (ValueError, TypeError, RuntimeError, OverflowError):
-        return math.nan
 
 
 def _vector(numbers: Sequence[float]) -> Float[Tensor, " n"]:

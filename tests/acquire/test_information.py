@@ -10,7 +10,7 @@ from made import difference_quotient, hyperparameters, make_belief
 from scipy.stats import bernoulli, norm
 from torch import Tensor
 
-from pesky.acquire import information
+from pesky.acquire import information, rule
 from pesky.acquire.information import InformationGain, _doubt, information_gain, neighbors, relevant_points
 from pesky.acquire.pending import Anticipation, Pending
 from pesky.infer import ep
@@ -18,7 +18,7 @@ from pesky.infer.predict import predict
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model.belief import YES_NO_NOISE
 from pesky.model.binary import pseudo_measurements
-from pesky.optimum import Representatives, sample_optima
+from pesky.optimum import Optima, Representatives, sample_optima
 
 
 def grid(n: int = 12, d: int = 2) -> Tensor:
@@ -35,7 +35,7 @@ def gain_of(
 ) -> InformationGain:
     g = torch.Generator().manual_seed(seed)
     optima = sample_optima(belief, samples, draws, 64, 4, g)
-    return information_gain(belief, optima.chosen, optima.paths, reach, g, pending)
+    return information_gain(belief, optima, reach, g, pending)
 
 
 def at_points(belief: GaussianProcess, x: Tensor, weight: Tensor | None = None, reach: float | None = None):
@@ -43,7 +43,7 @@ def at_points(belief: GaussianProcess, x: Tensor, weight: Tensor | None = None, 
     weight = torch.full((len(x),), 1 / len(x)) if weight is None else weight
     chosen = Representatives(x, weight, torch.arange(len(x)))
     g = torch.Generator().manual_seed(0)
-    return information_gain(belief, chosen, belief.paths(len(x), g), reach, g)
+    return information_gain(belief, Optima(chosen, belief.paths(len(x), g), 0.0), reach, g)
 
 
 def brute_force(belief: GaussianProcess, x: Tensor, weight: Tensor, X: Tensor, count: int = 300_000) -> Tensor:
@@ -95,7 +95,7 @@ def test_gains_agree_with_brute_force_under_the_same_factors(rows, seed):
     x, weight = torch.tensor([[0.15], [0.6]]), torch.tensor([0.7, 0.3])
     X = torch.tensor([[0.05], [0.3], [0.5], [0.62], [0.95]])
     exact = brute_force(belief, x, weight, X)
-    found = at_points(belief, x, weight).gains(X)
+    found = at_points(belief, x, weight).values(X)
     assert exact.max() > 0.05
     assert (found - exact).abs().max() < 0.25 * exact.max() + 0.005
     assert (found - exact).abs().mean() < 0.12 * exact.max() + 0.003
@@ -107,7 +107,7 @@ def test_gains_of_answers_agree_with_brute_force_under_the_same_factors(rows, se
     x, weight = torch.tensor([[0.15], [0.6]]), torch.tensor([0.7, 0.3])
     X = torch.tensor([[0.05], [0.3], [0.5], [0.62], [0.95]])
     exact = brute_force(belief, x, weight, X)
-    found = at_points(belief, x, weight).gains(X)
+    found = at_points(belief, x, weight).values(X)
     assert exact[:, -1].max() > 0.02
     assert (found - exact)[:, -1].abs().max() < 0.25 * exact[:, -1].max() + 0.005
     assert (found - exact).abs().max() < 0.25 * exact.max() + 0.005
@@ -129,12 +129,12 @@ def test_the_gain_of_an_answer_is_what_its_entropy_loses():
 
     expected = doubt(belief.mean(grid())[-1], belief.variance(grid())[-1])
     expected = expected - (weight[:, None] * doubt(after.mean[-1], after.variance[-1])).sum(0)
-    torch.testing.assert_close(gain.gains(grid())[:, -1], expected, rtol=0, atol=1e-10)
+    torch.testing.assert_close(gain.values(grid())[:, -1], expected, rtol=0, atol=1e-10)
 
 
 def test_the_gain_of_an_answer_never_exceeds_a_bit():
     for seed in range(3):
-        gains = gain_of(answered(seed=seed), samples=20, draws=200).gains(grid(100))[:, -1]
+        gains = gain_of(answered(seed=seed), samples=20, draws=200).values(grid(100))[:, -1]
         assert gains.min() > -0.05
         assert 0.02 < gains.max() < 0.6932
 
@@ -166,9 +166,9 @@ def binary_entropy(u: float) -> float:
 def test_the_gradient_of_the_gain_of_an_answer_is_that_of_finite_differences():
     gain = gain_of(answered())
     X = grid(6).requires_grad_()
-    (gradient,) = torch.autograd.grad(gain.gains(X)[:, -1].sum(), X)
+    (gradient,) = torch.autograd.grad(gain.values(X)[:, -1].sum(), X)
     with torch.no_grad():
-        numeric = difference_quotient(lambda x: gain.gains(x)[:, -1], X.detach(), 1e-6)
+        numeric = difference_quotient(lambda x: gain.values(x)[:, -1], X.detach(), 1e-6)
     torch.testing.assert_close(gradient, numeric, rtol=2e-4, atol=2e-5)
 
 
@@ -189,7 +189,7 @@ def test_a_yes_that_is_certain_changes_nothing_and_is_worth_nothing():
         "se", X, torch.cat([belief.y, values]), belief.mask[[0, 0, 0]], more, None, yes_no, data_noise
     )
     x = torch.tensor([[0.2, 0.4], [0.7, 0.3], [0.5, 0.9]])
-    one, other = at_points(belief, x, reach=0.2).gains(grid()), at_points(certain, x, reach=0.2).gains(grid())
+    one, other = at_points(belief, x, reach=0.2).values(grid()), at_points(certain, x, reach=0.2).values(grid())
     torch.testing.assert_close(other[:, :2], one, rtol=0, atol=1e-5)
     assert (other[:, 2].abs() < 1e-6).all()
 
@@ -205,9 +205,9 @@ def test_with_a_pending_answer_each_sample_has_an_entropy_of_its_own():
     after = predict(gain.knowledge, seen.mean, seen.variance[..., None, :], cross, belief.amplitude)
     rows = torch.tensor([2])
     lost = _doubt(seen.mean, seen.variance[..., None, :], rows) - _doubt(after.mean, after.variance, rows)
-    torch.testing.assert_close(gain.gains(X)[:, 2], (gain.weight[:, None] * lost[0]).sum(0))
+    torch.testing.assert_close(gain.values(X)[:, 2], (gain.optima.chosen.weight[:, None] * lost[0]).sum(0))
     # the same question again is worth less, and the answer is no longer in the samples' one mind
-    assert gain.gains(X)[0, 2] < 0.75 * before.gains(X)[0, 2]
+    assert gain.values(X)[0, 2] < 0.75 * before.values(X)[0, 2]
     assert seen.mean[2, :, 0].std() > 0.3
 
 
@@ -221,8 +221,8 @@ def test_answers_in_samples_of_hyperparameters_are_averaged_too():
     x = torch.tensor([[0.2, 0.4], [0.7, 0.3]])
     chosen = Representatives(x.expand(2, 2, 2), torch.full((2, 2), 0.5), torch.arange(2).expand(2, 2))
     g = torch.Generator().manual_seed(0)
-    both = information_gain(several, chosen, several.paths(2, g), 0.2, g).gains(grid())
-    torch.testing.assert_close(both, at_points(belief, x, reach=0.2).gains(grid()), rtol=0, atol=1e-3)
+    both = information_gain(several, Optima(chosen, several.paths(2, g), 0.0), 0.2, g).values(grid())
+    torch.testing.assert_close(both, at_points(belief, x, reach=0.2).values(grid()), rtol=0, atol=1e-3)
 
 
 def test_local_points_add_to_what_is_known():
@@ -232,8 +232,8 @@ def test_local_points_add_to_what_is_known():
     reach = 0.3
     step = reach * belief.lengthscale.amin()
     local = torch.stack([x[0] + step, x[0] - step])
-    found = at_points(belief, x, reach=reach).gains(grid(d=1))
-    plain = at_points(belief, x).gains(grid(d=1))
+    found = at_points(belief, x, reach=reach).values(grid(d=1))
+    plain = at_points(belief, x).values(grid(d=1))
     assert (found - plain).abs().max() > 0.01
 
     class WithPoints(GaussianProcess):
@@ -242,7 +242,7 @@ def test_local_points_add_to_what_is_known():
             return torch.cat([belief.points, local])
 
     more = WithPoints(belief.kernel, belief.X, belief.y, belief.mask, belief.hyperparameters)
-    torch.testing.assert_close(at_points(more, x).gains(grid(d=1)), found, rtol=0, atol=2e-3)
+    torch.testing.assert_close(at_points(more, x).values(grid(d=1)), found, rtol=0, atol=2e-3)
 
 
 @pytest.mark.parametrize("noise", [0.05, 1e-10])
@@ -251,11 +251,11 @@ def test_local_points_add_to_what_is_known():
 def test_the_gradient_is_that_of_finite_differences(rows, noise, kernel):
     gain = gain_of(make_belief(rows=rows, noise=noise, kernel=kernel))
     X = grid(6).requires_grad_()
-    values = gain.gains(X)
+    values = gain.values(X)
     for row in range(rows):
         (gradient,) = torch.autograd.grad(values[:, row].sum(), X, retain_graph=True)
         with torch.no_grad():
-            numeric = difference_quotient(lambda x, row=row: gain.gains(x)[:, row], X.detach(), 1e-6)
+            numeric = difference_quotient(lambda x, row=row: gain.values(x)[:, row], X.detach(), 1e-6)
         torch.testing.assert_close(gradient, numeric, rtol=2e-4, atol=2e-5)
 
 
@@ -273,7 +273,7 @@ def test_an_inactive_constraint_changes_nothing_and_is_worth_nothing():
     y = torch.cat([belief.y, 12.0 + 0.1 * belief.y[1:]])
     inactive = GaussianProcess("se", more.X[[0, 0, 0]], y, more.mask, lifted)
     x = torch.tensor([[0.2, 0.4], [0.7, 0.3], [0.5, 0.9]])
-    one, other = at_points(belief, x, reach=0.2).gains(grid()), at_points(inactive, x, reach=0.2).gains(grid())
+    one, other = at_points(belief, x, reach=0.2).values(grid()), at_points(inactive, x, reach=0.2).values(grid())
     torch.testing.assert_close(other[:, :2], one, rtol=0, atol=1e-5)
     assert (other[:, 2].abs() < 1e-6).all()
 
@@ -284,17 +284,17 @@ def test_the_order_of_constraints_and_of_data_changes_nothing():
     h = Hyperparameters(*(part[rows] for part in belief.hyperparameters))
     shuffled = GaussianProcess("se", belief.X[rows][:, data], belief.y[rows][:, data], belief.mask[rows][:, data], h)
     x = torch.tensor([[0.2, 0.4], [0.7, 0.3]])
-    one, other = at_points(belief, x, reach=0.2).gains(grid()), at_points(shuffled, x, reach=0.2).gains(grid())
+    one, other = at_points(belief, x, reach=0.2).values(grid()), at_points(shuffled, x, reach=0.2).values(grid())
     torch.testing.assert_close(one[:, rows], other, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3])
 def test_a_noise_free_point_already_measured_is_worth_nothing(rows):
     belief = make_belief(rows=rows, noise=1e-10, n=8, seed=4)
-    gains = gain_of(belief).gains(belief.points)
+    gains = gain_of(belief).values(belief.points)
     # a variance at the floor can still be halved, which is nothing against what a new point gives
     assert (gains.abs() < 0.02).all()
-    assert gain_of(belief).gains(grid()).sum(-1).max() > 0.2
+    assert gain_of(belief).values(grid()).sum(-1).max() > 0.2
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e6])
@@ -310,7 +310,10 @@ def test_the_units_of_an_outcome_change_no_gain(scale, row):
     )  # fmt: skip
     x = torch.tensor([[0.2, 0.4], [0.7, 0.3]])
     torch.testing.assert_close(
-        at_points(scaled, x, reach=0.2).gains(grid()), at_points(belief, x, reach=0.2).gains(grid()), rtol=0, atol=1e-6
+        at_points(scaled, x, reach=0.2).values(grid()),
+        at_points(belief, x, reach=0.2).values(grid()),
+        rtol=0,
+        atol=1e-6,
     )
 
 
@@ -322,7 +325,7 @@ def test_pruning_changes_gains_by_less_than_the_tolerance(rows, monkeypatch):
     monkeypatch.setattr(information, "RELEVANT", 0.0)
     whole = at_points(belief, x, reach=0.2)
     assert whole.knowledge.weight.shape[-1] > pruned.knowledge.weight.shape[-1]
-    assert (whole.gains(grid()) - pruned.gains(grid())).abs().max() < 3e-4
+    assert (whole.values(grid()) - pruned.values(grid())).abs().max() < 3e-4
 
 
 def test_relevant_points_are_those_whose_factor_moves_something_the_most_relevant_first():
@@ -370,9 +373,9 @@ def test_neighbors_lie_one_reach_along_each_axis_reflected_at_the_faces():
 
 def test_many_points_are_taken_in_turns_with_the_same_result(monkeypatch):
     gain = gain_of(make_belief(rows=2))
-    whole = gain.gains(grid(30))
-    monkeypatch.setattr(information, "CHUNK", 1)
-    torch.testing.assert_close(gain.gains(grid(30)), whole)
+    whole = gain.values(grid(30))
+    monkeypatch.setattr(rule, "CHUNK", 1)
+    torch.testing.assert_close(gain.values(grid(30)), whole)
 
 
 def test_hyperparameter_samples_are_averaged():
@@ -383,9 +386,10 @@ def test_hyperparameter_samples_are_averaged():
     several = GaussianProcess("se", belief.X, belief.y, belief.mask, stacked)
     chosen = Representatives(x.expand(2, 2, 2), torch.full((2, 2), 0.5), torch.arange(2).expand(2, 2))
     g = torch.Generator().manual_seed(0)
-    both = information_gain(several, chosen, several.paths(2, g), 0.2, g).gains(grid())
+    both = information_gain(several, Optima(chosen, several.paths(2, g), 0.0), 0.2, g).values(grid())
     single = [
-        at_points(GaussianProcess("se", belief.X, belief.y, belief.mask, h), x, reach=0.2).gains(grid()) for h in others
+        at_points(GaussianProcess("se", belief.X, belief.y, belief.mask, h), x, reach=0.2).values(grid())
+        for h in others
     ]
     torch.testing.assert_close(both, (single[0] + single[1]) / 2, rtol=0, atol=1e-3)
     assert not torch.allclose(single[0], single[1], atol=1e-2)
@@ -396,7 +400,7 @@ def test_hyperparameter_samples_are_averaged():
 def test_gains_are_nowhere_clearly_negative(rows, seed):
     """The total, that is; EP's own error can push one of several constraints a little lower."""
     for draws, reach in ((None, None), (200, 0.15)):
-        gains = gain_of(make_belief(rows=rows, seed=seed), 25, draws, reach).gains(grid(200))
+        gains = gain_of(make_belief(rows=rows, seed=seed), 25, draws, reach).values(grid(200))
         assert gains.sum(-1).min() > -0.02
         assert gains.min() > (-0.05 if rows < 3 else -0.12)
         assert gains.sum(-1).max() > 0.05
@@ -431,7 +435,7 @@ def test_edge_cases_give_finite_sensible_gains(case, draws):
     _, belief, is_informative = case
     gain = gain_of(belief, draws=draws, reach=None if draws is None else 0.2)
     X = torch.cat([grid(40), belief.points]).requires_grad_()
-    gains = gain.gains(X)
+    gains = gain.values(X)
     assert torch.isfinite(gains).all()
     assert torch.isfinite(torch.autograd.grad(gains.sum(), X)[0]).all()
     assert gains.min() > -0.1
@@ -441,11 +445,11 @@ def test_edge_cases_give_finite_sensible_gains(case, draws):
 def test_no_data_at_all_gives_a_finite_gain():
     none = torch.zeros(2, 0, dtype=torch.bool)
     belief = GaussianProcess("se", torch.zeros(2, 0, 2), torch.zeros(2, 0), none, hyperparameters(2, 2))
-    assert torch.isfinite(gain_of(belief).gains(grid())).all()
+    assert torch.isfinite(gain_of(belief).values(grid())).all()
 
 
 def test_an_outcome_that_is_never_observed_is_worth_observing():
     unseen = torch.ones(2, 6, dtype=torch.bool)
     unseen[1] = False
-    gains = gain_of(make_belief(mask=unseen), samples=20).gains(grid(100))
+    gains = gain_of(make_belief(mask=unseen), samples=20).values(grid(100))
     assert gains[:, 1].max() > 0.05

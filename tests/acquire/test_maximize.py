@@ -2,7 +2,8 @@
 
 import torch
 
-from pesky.acquire.maximize import Effort, maximize, spread_out
+from pesky.acquire.maximize import Effort, maximize
+from pesky.optimum.starts import spread_out
 
 CANDIDATES = torch.rand(200, 2, generator=torch.Generator().manual_seed(0))
 PEAKS = torch.tensor([[0.2, 0.3], [0.8, 0.9]])

@@ -67,7 +67,7 @@ def test_without_pending_points_it_is_the_belief_itself():
 def gains_with(belief: GaussianProcess, pending: Pending | None, X: Tensor) -> Tensor:
     g = torch.Generator().manual_seed(0)
     optima = sample_optima(belief, 10, 60, 64, 4, g)
-    return information_gain(belief, optima.chosen, optima.paths, 0.2, g, pending).gains(X)
+    return information_gain(belief, optima, 0.2, g, pending).values(X)
 
 
 @pytest.mark.parametrize("rows", [1, 2])

@@ -123,7 +123,7 @@ def test_an_outcome_bounded_on_both_sides_is_one_column():
     gains = pesc.gains(points())
     assert gains.shape == (5, 3)
     assert (gains[:, 2] == 0).all()  # neither objective nor constraint
-    rows = pesc.information.gains(points())
+    rows = pesc.worth.values(points())
     torch.testing.assert_close(gains[:, 1], rows[:, 1:].mean(-1))
 
 
@@ -131,7 +131,7 @@ def test_any_outcome_may_be_the_objective():
     pesc = acquisition(objective=2, constraints={0: (0.0, None)})
     gains = pesc.gains(points())
     assert (gains[:, 1] == 0).all()
-    torch.testing.assert_close(gains[:, [2, 0]], pesc.information.gains(points()))
+    torch.testing.assert_close(gains[:, [2, 0]], pesc.worth.values(points()))
 
 
 def test_without_constraints_it_is_unconstrained():

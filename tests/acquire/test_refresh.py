@@ -15,8 +15,7 @@ X = torch.rand(40, 2, generator=torch.Generator().manual_seed(5))
 
 def analyzed(belief: GaussianProcess, samples: int = 12):
     g = torch.Generator().manual_seed(0)
-    optima = sample_optima(belief, samples, 120, 64, 4, g)
-    return optima, information_gain(belief, optima.chosen, optima.paths, 0.2, g)
+    return information_gain(belief, sample_optima(belief, samples, 120, 64, 4, g), 0.2, g)
 
 
 def measured(belief: GaussianProcess, at: torch.Tensor) -> GaussianProcess:
@@ -33,49 +32,49 @@ def measured(belief: GaussianProcess, at: torch.Tensor) -> GaussianProcess:
 
 def test_nothing_new_changes_nothing():
     belief = make_belief(rows=3, n=8, seed=2)
-    optima, before = analyzed(belief)
-    after = refresh(before, belief, optima.paths, torch.Generator())
-    torch.testing.assert_close(after.gains(X), before.gains(X), rtol=0, atol=1e-9)
+    before = analyzed(belief)
+    after = refresh(before, belief, torch.Generator())
+    torch.testing.assert_close(after.values(X), before.values(X), rtol=0, atol=1e-9)
 
 
 def test_a_point_that_was_measured_since_is_worth_less():
     belief = make_belief(rows=2, n=8, noise=1e-6, seed=3)
-    optima, before = analyzed(belief)
-    best = X[before.gains(X).sum(-1).argmax()]
-    after = refresh(before, measured(belief, best), optima.paths, torch.Generator())
-    assert after.gains(best[None]).sum() < 0.1 * before.gains(best[None]).sum()
+    before = analyzed(belief)
+    best = X[before.values(X).sum(-1).argmax()]
+    after = refresh(before, measured(belief, best), torch.Generator())
+    assert after.values(best[None]).sum() < 0.1 * before.values(best[None]).sum()
 
 
 def test_it_ranks_points_like_a_full_analysis_with_the_same_samples():
     """A measurement that was expected moves the means little: the sites still fit, and so do the gains."""
     belief = make_belief(rows=2, n=8, seed=4)
-    optima, before = analyzed(belief, samples=40)
-    more = measured(belief, X[before.gains(X).sum(-1).argmax()])
+    before = analyzed(belief, samples=40)
+    more = measured(belief, X[before.values(X).sum(-1).argmax()])
     g = torch.Generator().manual_seed(0)
-    full = information_gain(more, optima.chosen, optima.paths, 0.2, g).gains(X).sum(-1)
-    quick = refresh(before, more, optima.paths, g).gains(X).sum(-1)
+    full = information_gain(more, before.optima, 0.2, g).values(X).sum(-1)
+    quick = refresh(before, more, g).values(X).sum(-1)
     assert torch.corrcoef(torch.stack([full, quick]))[0, 1] > 0.9
     assert full[quick.argmax()] > 0.8 * full.max()
 
 
 def test_what_others_have_asked_since_counts():
     belief = make_belief(rows=2, n=8, noise=1e-6, seed=3)
-    optima, before = analyzed(belief)
-    best = X[before.gains(X).sum(-1).argmax()]
+    before = analyzed(belief)
+    best = X[before.values(X).sum(-1).argmax()]
     pending = Pending(best[None], torch.ones(1, 2, dtype=torch.bool))
-    after = refresh(before, belief, optima.paths, torch.Generator().manual_seed(0), pending)
-    assert after.gains(best[None]).sum() < 0.2 * before.gains(best[None]).sum()
+    after = refresh(before, belief, torch.Generator().manual_seed(0), pending)
+    assert after.values(best[None]).sum() < 0.2 * before.values(best[None]).sum()
 
 
 def test_measurements_that_contradict_the_samples_do_not_break_it():
     """Sites of negative precision need not fit the new prior: they are halved until they do."""
     belief = make_belief(rows=3, n=8, seed=6)
-    optima, before = analyzed(belief)
+    before = analyzed(belief)
     for value in (-30.0, 30.0):
         y = torch.cat([belief.y, torch.full((3, 4), value)], 1)
-        there = optima.chosen.x[:4].expand(3, 4, 2)
+        there = before.optima.chosen.x[:4].expand(3, 4, 2)
         shocked = replace(
             belief, X=torch.cat([belief.X, there], 1), y=y, mask=torch.ones_like(y, dtype=torch.bool)
         )  # fmt: skip
-        gains = refresh(before, shocked, optima.paths, torch.Generator()).gains(X)
+        gains = refresh(before, shocked, torch.Generator()).values(X)
         assert torch.isfinite(gains).all()

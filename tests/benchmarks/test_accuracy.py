@@ -4,7 +4,9 @@ import pytest
 import torch
 
 from benchmarks.accuracy import main
+from benchmarks.gain_curves import COMPARABLE, gain_curves
 from benchmarks.oracle import Dataset, read_oracle
+from benchmarks.truth import SIZES, Size, draw_truth
 
 GAINS = [[0.1, 0.4, 0.2], [0.0, 0.1, 0.5]]
 
@@ -27,6 +29,7 @@ def test_reads_an_oracle_into_the_unit_interval(tmp_path):
     assert (dataset.rows[0].amplitude, dataset.rows[0].noise) == (1.5, 0.01)
     assert dataset.rows[1].X.shape == (0, 1)
     assert dataset.gains.tolist() == GAINS
+    assert dataset.errors is None
     assert "decoupled" in dataset.name
 
 
@@ -36,9 +39,9 @@ def test_refuses_an_unknown_kernel(tmp_path):
 
 
 def test_prints_and_writes_the_figures_of_every_setting(tmp_path, capsys):
-    def curves(dataset: Dataset, grid, setting, samples, seed):
+    def curves(dataset: Dataset, grid, name, samples, seed):
         assert (samples, len(grid)) == (7, 3)
-        return dataset.gains if setting == "default" else dataset.gains.flip(-1)
+        return dataset.gains if name == "default" else dataset.gains.flip(-1)
 
     out = tmp_path / "accuracy.json"
     file = write_oracle(tmp_path / "oracle.json")
@@ -55,3 +58,43 @@ def test_prints_and_writes_the_figures_of_every_setting(tmp_path, capsys):
 def test_totals_are_the_sum_of_rows(tmp_path):
     (dataset,) = read_oracle(write_oracle(tmp_path / "oracle.json")).datasets
     assert torch.allclose(dataset.gains.sum(0), torch.tensor([0.1, 0.5, 0.7]))
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_draws_data_sets_and_their_true_gains_where_there_is_no_file(tmp_path, capsys, monkeypatch, dim):
+    monkeypatch.setitem(SIZES, dim, Size(0.3, cells=13, points=7, samples=2000))
+    out = tmp_path / "accuracy.json"
+    given = ["--truth", "rs", "--dim", str(dim), "--datasets", "3", "--rule", "pesc", "rs", "--setting", "default"]
+    main([*given, "--seeds", "1", "--json", str(out)])
+    written = json.loads(out.read_text())
+    assert list(written["summary"]) == ["default", "rs"]
+    assert written["summary"]["rs"]["correlation"] > 0.95
+    assert written["summary"]["default"]["correlation"] > 0.7
+    assert [name.split(",")[0] for name in written["sets"]] == ["0 (N=5", "1 (N=10", "2 (N=15"]
+    assert all(0 < error < 0.1 for error in written["truth_errors"])
+    assert "Standard error of the true gains" in capsys.readouterr().out
+
+
+def test_drawn_data_sets_are_the_same_every_time_and_of_every_kind(monkeypatch):
+    monkeypatch.setitem(SIZES, 1, Size(0.3, cells=13, points=7, samples=200))
+    first, again = (draw_truth(1, 3, 0, None) for _ in range(2))
+    for one, other in zip(first.datasets, again.datasets, strict=True):
+        assert torch.equal(one.gains, other.gains)
+        assert one.gains.shape == (len(one.rows), 7)
+    assert [len(dataset.rows) for dataset in first.datasets] == [2, 3, 2]
+    shared = [torch.equal(dataset.rows[0].X, dataset.rows[1].X) for dataset in first.datasets]
+    assert shared == [True, True, False]
+
+
+def test_every_rule_that_gives_nats_for_each_row_can_be_compared(tmp_path):
+    dataset = read_oracle(write_oracle(tmp_path / "oracle.json")).datasets[0]
+    assert {"pesc", "rs", "rsdg"} <= set(COMPARABLE)
+    curves = gain_curves(dataset, torch.rand(4, 1), "rsdg", 200, seed=0)
+    assert curves.shape == (2, 4)
+
+
+def test_wants_a_file_or_a_truth_and_not_both(tmp_path, capsys):
+    for given in ([], [str(write_oracle(tmp_path / "oracle.json")), "--truth", "rs"]):
+        with pytest.raises(SystemExit):
+            main(given)
+        assert "FILE" in capsys.readouterr().err

@@ -1,27 +1,31 @@
 """Which task and where: gain per cost, points of the space, diagnostics."""
 
+from typing import Any
+
 import torch
 from made import make_belief
 
 from pesky import Choice, Integer, Real
 from pesky.acquire import Setting
 from pesky.acquire.pending import Pending
+from pesky.acquire.pesc import PredictiveEntropySearch
+from pesky.acquire.rule import Scene
 from pesky.decide import Menu, analyze, choose, fixed_prices
 from pesky.decide.choose import cloud
 from pesky.model import GaussianProcess
 from pesky.space import Space
 
-QUICK = Setting(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64)
+QUICK = PredictiveEntropySearch(Setting(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64))
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
 EACH = torch.eye(2)
 
 
-def decide(belief, shares=EACH, costs=(1.0, 1.0), space=SPACE, seed=0, **given):
+def decide(belief, shares=EACH, costs=(1.0, 1.0), space=SPACE, seed=0, **given) -> Any:
     generator = torch.Generator().manual_seed(seed)
     confidence = torch.full((belief.amplitude.shape[-1] - 1,), 0.95)
     menu = Menu(shares, (None,) * len(shares), fixed_prices(torch.tensor(costs)))
-    analysis = analyze(belief, space, QUICK, generator, given.get("pending"))
-    return choose(analysis, space, menu, confidence, generator, **given)
+    scene = Scene(belief, space, confidence, generator, given.pop("pending", None))
+    return choose(analyze(QUICK, scene), menu, **given)
 
 
 def test_the_task_of_most_gain_per_cost_is_chosen():
@@ -71,7 +75,7 @@ def test_it_says_how_long_each_stage_took_and_how_ep_fared():
     found = decide(make_belief(rows=2, seed=6))
     assert set(found.seconds) == {"x*", "ep", "maximize"}
     assert all(seconds >= 0 for seconds in found.seconds.values())
-    assert found.ep.converged.double().mean() > 0.9
+    assert found.worth.info.converged.double().mean() > 0.9
 
 
 def test_a_cloud_stays_in_the_cube_around_its_centers():

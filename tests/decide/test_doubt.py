@@ -9,8 +9,8 @@ from pesky import Real
 from pesky.acquire.pending import Pending
 from pesky.decide.doubt import doubt
 from pesky.decide.menu import Menu, fixed_prices
-from pesky.decide.recommend import recommend
 from pesky.model import GaussianProcess, Hyperparameters
+from pesky.optimum.recommend import recommend
 from pesky.space import Space
 
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})

@@ -1,39 +1,51 @@
 """What a task is worth: its rows, its own success, its price; and the quick decision in between."""
 
 from dataclasses import replace
+from typing import Any
 
 import torch
 from made import make_belief
 
 from pesky import Real
 from pesky.acquire import Setting
-from pesky.decide import Menu, analyze, choose, draw, fixed_prices, gains_at_optima, update
-from pesky.decide.menu import probability_of_yes, task_gains
-from pesky.decide.recommend import standing
+from pesky.acquire.pesc import PredictiveEntropySearch
+from pesky.acquire.rule import Scene
+from pesky.decide import Menu, analyze, choose, draw, fixed_prices, update, worth_at_optima
+from pesky.decide.menu import probability_of_yes, task_worth
+from pesky.optimum.recommend import standing
 from pesky.space import Space
 
-QUICK = Setting(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64)
+QUICK = PredictiveEntropySearch(Setting(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64))
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
 X = torch.rand(30, 2, generator=torch.Generator().manual_seed(1))
 CONFIDENCE = torch.full((2,), 0.95)
 
 
-def analyzed(seed: int = 1, **given):
+def seen(belief, seed: int = 0) -> Scene:
+    return Scene(belief, SPACE, CONFIDENCE, torch.Generator().manual_seed(seed))
+
+
+def again(a):
+    """The analysis with the random numbers of a new question."""
+    return a._replace(scene=seen(a.scene.belief))
+
+
+def analyzed(seed: int = 1, **given) -> Any:
     belief = replace(make_belief(rows=3, seed=seed, **given), yes_no=torch.tensor([False, False, True]))
-    return analyze(belief, SPACE, QUICK, torch.Generator().manual_seed(0))
+    return analyze(QUICK, seen(belief))
 
 
 def test_what_a_run_measures_counts_with_the_probability_of_its_success():
     a = analyzed()
-    gains, likely = a.information.gains(X), probability_of_yes(a.belief, X)
+    gains, likely = a.worth.values(X), probability_of_yes(a.scene.belief, X)
     menu = Menu(torch.tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]]), (2, None), fixed_prices(torch.ones(2)))
-    found = task_gains(menu, a.information, a.belief, X)
+    found = task_worth(menu, a.rule, a.worth, a.scene.belief, X)
     torch.testing.assert_close(found[:, 0], gains[:, 2] + likely[:, 2] * gains[:, :2].sum(-1))
     torch.testing.assert_close(found[:, 1], gains[:, 0])
 
 
 def test_the_probability_of_a_yes_is_that_of_the_noisy_latent_function():
-    belief = analyzed().belief
+    belief = analyzed().scene.belief
     noise = torch.randn(400_000, generator=torch.Generator().manual_seed(0))
     latent = belief.mean(X[:3])[2] + belief.variance(X[:3])[2].sqrt() * noise[:, None]
     expected = torch.special.ndtr(latent).mean(0)
@@ -43,9 +55,9 @@ def test_the_probability_of_a_yes_is_that_of_the_noisy_latent_function():
 def test_a_price_that_depends_on_the_point_moves_the_question():
     a = analyzed()
     menu = Menu(torch.ones(1, 3), (None,), fixed_prices(torch.ones(1)))
-    free = choose(a, SPACE, menu, CONFIDENCE, torch.Generator().manual_seed(0))
+    free = choose(again(a), menu)
     steep = menu._replace(prices=lambda x: torch.exp(20 * (x[:, :1] - free.u[0]).abs().neg() + 20))
-    moved = choose(a, SPACE, steep, CONFIDENCE, torch.Generator().manual_seed(0))
+    moved = choose(again(a), steep)
     assert (moved.u[0] - free.u[0]).abs() > 0.1
     assert moved.price < float(steep.prices(free.u[None]))
 
@@ -55,22 +67,20 @@ def test_questions_keep_to_where_the_constraints_probably_hold():
         a = analyzed(seed, offsets=(2.0, 4.0))
         menu = Menu(torch.ones(1, 3), (None,), fixed_prices(torch.ones(1)))
         for floor in (0.5, 0.9):
-            found = choose(a, SPACE, menu, CONFIDENCE, torch.Generator().manual_seed(0), None, floor)
-            assert standing(a.belief, found.u[None], CONFIDENCE).log_probability.sum().exp() >= floor - 1e-9
-            drawn = draw(
-                a, SPACE, menu, gains_at_optima(a, menu), CONFIDENCE, X[:0], torch.Generator().manual_seed(0), floor
-            )
-            likely = standing(a.belief, a.optima.chosen.x, CONFIDENCE).log_probability.sum(0).exp()
+            found = choose(again(a), menu, floor)
+            assert standing(a.scene.belief, found.u[None], CONFIDENCE).log_probability.sum().exp() >= floor - 1e-9
+            drawn = draw(a, menu, worth_at_optima(a, menu), X[:0], torch.Generator().manual_seed(0), floor)
+            likely = standing(a.scene.belief, a.worth.optima.chosen.x, CONFIDENCE).log_probability.sum(0).exp()
             if (likely >= floor).any():
-                assert standing(a.belief, drawn.u[None], CONFIDENCE).log_probability.sum().exp() >= floor
+                assert standing(a.scene.belief, drawn.u[None], CONFIDENCE).log_probability.sum().exp() >= floor
 
 
 def test_where_no_point_is_probable_enough_the_likeliest_are_asked():
     a = analyzed(offsets=(-3.0, -3.0))
     menu = Menu(torch.ones(1, 3), (None,), fixed_prices(torch.ones(1)))
-    found = choose(a, SPACE, menu, CONFIDENCE, torch.Generator().manual_seed(0), None, 0.99)
-    everywhere = standing(a.belief, X, CONFIDENCE).log_probability.sum(0)
-    here = standing(a.belief, found.u[None], CONFIDENCE).log_probability.sum()
+    found = choose(again(a), menu, 0.99)
+    everywhere = standing(a.scene.belief, X, CONFIDENCE).log_probability.sum(0)
+    here = standing(a.scene.belief, found.u[None], CONFIDENCE).log_probability.sum()
     assert here >= everywhere.quantile(0.8)
 
 
@@ -78,21 +88,21 @@ def test_a_draw_is_an_x_star_that_was_not_taken_and_the_task_of_most_gain_per_co
     a = analyzed()
     menu = Menu(torch.eye(3), (None,) * 3, fixed_prices(torch.tensor([5.0, 1.0, 1.0])))
     taken = torch.zeros(0, 2)
-    for i in range(len(a.optima.chosen.x)):
-        found = draw(a, SPACE, menu, gains_at_optima(a, menu), CONFIDENCE, taken, torch.Generator().manual_seed(i))
-        assert torch.cdist(found.u[None], a.optima.chosen.x).min() < 1e-12
+    for i in range(len(a.worth.optima.chosen.x)):
+        found = draw(a, menu, worth_at_optima(a, menu), taken, torch.Generator().manual_seed(i))
+        assert torch.cdist(found.u[None], a.worth.optima.chosen.x).min() < 1e-12
         assert not len(taken) or torch.cdist(found.u[None], taken).min() > 1e-3
-        worth = a.information.gains(found.u[None])[0] / menu.prices(found.u[None])[0]
+        worth = a.worth.values(found.u[None])[0] / menu.prices(found.u[None])[0]
         assert found.task == int(worth.argmax())
         taken = torch.cat([taken, found.u[None]])
-    beyond = draw(a, SPACE, menu, gains_at_optima(a, menu), CONFIDENCE, taken, torch.Generator().manual_seed(99))
+    beyond = draw(a, menu, worth_at_optima(a, menu), taken, torch.Generator().manual_seed(99))
     assert 0 < torch.cdist(beyond.u[None], taken).min() < 0.5
 
 
 def test_an_update_without_news_decides_as_well_as_the_analysis():
     a = analyzed()
     menu = Menu(torch.ones(1, 3), (None,), fixed_prices(torch.ones(1)))
-    again = update(a, a.belief, torch.Generator().manual_seed(0))
-    one, two = (choose(each, SPACE, menu, CONFIDENCE, torch.Generator().manual_seed(0)) for each in (a, again))
-    assert again.is_full
+    updated = update(a, seen(a.scene.belief))
+    one, two = (choose(again(each), menu) for each in (a, updated))
+    assert updated.is_full
     torch.testing.assert_close(one.u, two.u)

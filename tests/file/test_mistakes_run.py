@@ -31,6 +31,17 @@ MISTAKES = {
     "a seed with a point": ("seed = 0", "seed = 0.5", "run.seed", "seed", "a whole number"),
     "a lease of nothing": ("seed = 0", "lease = 0", "run.lease", "lease", "seconds above 0"),
     "an unknown setting": ("seed = 0", 'setting = "fast"', "run.setting", "setting", '"default" or "paper"'),
+    "an unknown rule": ("seed = 0", 'rule = "ei"', "run.rule", "rule", "expected one of pesc, jesc, cmes"),
+    "a rule that has no such setting": (
+        "seed = 0", 'rule = { name = "eic", noise = 1 }', "run.rule", "rule", "the rule 'eic': unknown setting 'noise'",
+    ),
+    "a rule in a table without a name": (
+        "seed = 0", "rule = { noise_factor = true }", "run.rule", "rule", "unknown rule None: expected one of 'pesc'",
+    ),
+    "a rule for what is measured together": (
+        "seed = 0", 'rule = "eic"', "run.rule", "rule", "use a rule for outcomes that are measured separately: 'pesc'",
+    ),
+    "no samples": ("seed = 0", "samples = 0", "run.samples", "samples", "1 or above"),
     "a key of another table": ("seed = 0", "timeout = 5", "run.timeout", "timeout", "belongs in [tasks.NAME]"),
     "a resource that is a number": (
         '[resources.gpu]\ntasks = ["train", "profile"]\nslots = 2', "[resources]\ngpu = 2", "resources.gpu", "gpu = 2",

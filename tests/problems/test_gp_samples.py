@@ -41,6 +41,21 @@ def test_no_random_point_beats_the_optimum(dim):
     assert rows[:, 0].max().item() <= benchmark.worst_value
 
 
+@pytest.mark.parametrize("dim", range(4, 9))
+def test_more_dimensions_have_a_known_optimum_too(dim):
+    benchmark = gp_sample(dim, seeded(1), points=300)
+    assert isinstance(benchmark.truth, DrawnFunctions)
+    assert len(benchmark.problem.parameters) == len(benchmark.optimum) == dim
+    assert benchmark.utility_gap(benchmark.optimum) == 0
+    # There the functions are narrow bumps around the points of the draw, between which random points fall.
+    steps = torch.randn(3000, dim, generator=seeded(2), dtype=torch.float64)
+    near = (benchmark.truth.centers.repeat(10, 1) + 0.05 * steps).clamp(0, 1)
+    rows = benchmark.truth(torch.cat([near, benchmark.truth.centers]))
+    feasible = (rows[:, 1:] >= 0).all(-1)
+    assert rows[feasible, 0].min().item() >= benchmark.optimum_value
+    assert rows[:, 0].max().item() <= benchmark.worst_value
+
+
 def test_optimum_is_a_local_minimum(benchmark):
     steps = torch.randn(500, 2, generator=seeded(0), dtype=torch.float64)
     for size in (1e-2, 1e-4):

@@ -343,11 +343,6 @@ def test_bad_arguments_are_refused(given):
         study(**given)
 
 
-def test_named_settings_and_samples():
-    assert Study(COUPLED, setting="paper").setting.draws is None
-    assert Study(COUPLED, samples=7).setting.samples == 7
-
-
 def test_duplicated_noise_free_data_are_fine():
     exact = Problem({"x": Real(0, 1), "y": Real(-2, 2)}, minimize="f", constraints=["c >= 0"], noise=0.0)
     s = advance(study(exact), 4)
@@ -387,7 +382,7 @@ def test_a_measurement_that_returned_nothing_is_refused_and_can_be_told_again(to
         ({"seed": 1.5}, "seed was 1.5"),
         ({"samples": 2.5}, "samples was 2.5"),
         ({"initial": 0}, "initial was 0: expected a whole number, at least 1"),
-        ({"setting": None}, "unknown setting None"),
+        ({"setting": 3}, "unknown setting 3"),
         ({"model": "gp"}, "model was str: expected GP"),
         ({"model": GP(hyperparameters={"f": Known(0.1, 1.0, 0.01)})}, "hyperparameters of 'c' were None"),
         ({"model": GP(hyperparameters={"z": Known(0.1, 1.0, 0.01)})}, "unknown outcome 'z'"),

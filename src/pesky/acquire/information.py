@@ -8,11 +8,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.acquire.pending import Anticipated, Anticipation, Pending
+from pesky.acquire.rule import Worth
 from pesky.infer import ep
 from pesky.infer.gaussian import log_cdf
-from pesky.infer.predict import Knowledge, learn, predict, to_objective_differences
-from pesky.model.belief import Belief, Paths
-from pesky.optimum.representatives import Representatives
+from pesky.infer.predict import Knowledge, Prediction, learn, predict, to_objective_differences
+from pesky.model.belief import Belief
+from pesky.optimum.sample import Optima
 
 RELEVANT = 1e-3
 """Points whose factor moves nothing by this many deviations are left out of EP (METHOD 9: changes alpha by < 2e-5)."""
@@ -20,8 +21,6 @@ MOST_POINTS = 64
 """Of the others, at most this many per x* sample are kept, the most relevant first."""
 TOO_CLOSE = 1e-3
 """Points this close to x*, in lengthscales, say nothing and make the covariance singular."""
-CHUNK = 2_000_000
-"""Numbers in the largest tensor of one evaluation; more points are taken in turns."""
 
 
 class Conditioning(NamedTuple):
@@ -34,52 +33,56 @@ class Conditioning(NamedTuple):
     sites: ep.Sites
 
 
-class InformationGain:
-    """Expected gains in nats; a function of x with everything else fixed."""
+class InformationGain(Worth):
+    """Expected gains in nats, one per row.
+
+    Slightly negative values can occur (Monte Carlo and EP error) and are left as they are.
+    """
 
     def __init__(
         self,
+        belief: Belief,
         look: Callable[[Tensor], Anticipated],
         knowledge: Knowledge,
         gather: Int[Tensor, " g"],
-        weight: Float[Tensor, "*b m"],
-        noise: Float[Tensor, "*b j"],
-        amplitude: Float[Tensor, "*b j"],
+        optima: Optima,
         info: ep.Info,
         conditioning: Conditioning,
-        binary: Bool[Tensor, " j"],
     ) -> None:
+        super().__init__(belief, optima.chosen.x.flatten(0, -2))
         self.look, self.knowledge, self.gather = look, knowledge, gather
-        self.weight, self.noise, self.amplitude, self.info = weight, noise, amplitude, info
-        self.conditioning = conditioning
-        self.yes_no = binary.nonzero()[:, 0]
+        self.optima: Optima = optima  # pyright: ignore[reportIncompatibleVariableOverride] (it always has some)
+        self.amplitude, self.info, self.conditioning = belief.amplitude, info, conditioning
+        self.noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
+        self.yes_no = belief.binary.nonzero()[:, 0]
+        self.per_point = knowledge.weight.numel()
 
-    def gains(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "x j"]:
-        """Gain of measuring each row at each point, averaged over hyperparameter samples.
-
-        Slightly negative values can occur (Monte Carlo and EP error) and are left as they are.
-        """
-        per_point = self.knowledge.weight.numel()
-        chunks = X.split(max(1, CHUNK // per_point))
-        return torch.cat([self._gains(chunk) for chunk in chunks]) if len(chunks) > 1 else self._gains(X)
-
-    def _gains(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "x j"]:
-        batch = self.amplitude.shape[:-1]
-        seen = self.look(X.expand(*batch, *X.shape))
-        cross = seen.covariance.reshape(-1, X.shape[0]).index_select(0, self.gather)
-        cross = cross.view(*self.knowledge.weight.shape, X.shape[0])
+    def each(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
+        seen = self.look(X)
+        cross = seen.covariance.reshape(-1, X.shape[-2]).index_select(0, self.gather)
+        cross = cross.view(*self.knowledge.weight.shape, X.shape[-2])
         given_minimum = predict(self.knowledge, seen.mean, seen.variance[..., None, :], cross, self.amplitude)
-        noise = self.noise[..., None]
-        before = 0.5 * torch.log(seen.variance + noise)
-        after = 0.5 * torch.log(given_minimum.variance + noise[..., None])
-        weight = self.weight[..., None, :, None]
-        gain = before - (weight * after).sum(-2)
-        if len(self.yes_no):
-            # With pending points the belief before, too, is each sample's own, and so is its entropy.
-            doubt = _doubt(seen.mean, seen.variance[..., None, :], self.yes_no)
-            left = _doubt(given_minimum.mean, given_minimum.variance, self.yes_no)
-            gain = gain.index_copy(-2, self.yes_no, (weight * (doubt - left)).sum(-2))
-        return gain.reshape(-1, *gain.shape[-2:]).mean(0).mT
+        return gains(seen, given_minimum, self.optima.chosen.weight, self.noise, self.yes_no)
+
+
+def gains(
+    seen: Anticipated,
+    given: Prediction,
+    weight: Float[Tensor, "*b m"],
+    noise: Float[Tensor, "*b j"],
+    yes_no: Int[Tensor, " r"],
+) -> Float[Tensor, "*b j x"]:
+    """By how much knowing each sample lowers the entropy of a measurement of each row, on average over the samples."""
+    before = 0.5 * torch.log(seen.variance + noise[..., None])
+    after = 0.5 * torch.log(given.variance + noise[..., None, None])
+    weight = weight[..., None, :, None]
+    gain = before - (weight * after).sum(-2)
+    if len(yes_no):
+        # With pending points the belief before, too, is each sample's own, and so is its entropy.
+        doubt = _doubt(seen.mean, seen.variance[..., None, :], yes_no)
+        left = _doubt(given.mean, given.variance, yes_no)
+        gain = gain.index_copy(-2, yes_no, (weight * (doubt - left)).sum(-2))
+    return gain
 
 
 def _doubt(
@@ -93,8 +96,7 @@ def _doubt(
 
 def information_gain(
     belief: Belief,
-    chosen: Representatives,
-    paths: Paths,
+    optima: Optima,
     local_reach: float | None,
     generator: torch.Generator,
     pending: Pending | None = None,
@@ -102,8 +104,9 @@ def information_gain(
 ) -> InformationGain:
     """EP for every x* sample, ready to say what a measurement at any x is worth.
 
-    `paths` are the draws behind the samples, whose values serve as fantasies at the pending points.
+    The values of the draws behind the samples serve as fantasies at the pending points.
     """
+    chosen, paths = optima.chosen, optima.paths
     batch = belief.amplitude.shape[:-1]
     anticipation = Anticipation(belief, pending, paths, generator)
     smallest = belief.lengthscale.amin(-2)
@@ -123,14 +126,13 @@ def information_gain(
     prior, values_covariance = priors(seen, index, active, belief.amplitude)
     state, info = ep.run(prior)
     return _ready(
-        belief, look, chosen.weight, state, values_covariance, info, Conditioning(points, index, active, state.sites)
+        belief, look, optima, state, values_covariance, info, Conditioning(points, index, active, state.sites)
     )
 
 
 def refresh(
     before: InformationGain,
     belief: Belief,
-    paths: Paths,
     generator: torch.Generator,
     pending: Pending | None = None,
 ) -> InformationGain:
@@ -139,17 +141,17 @@ def refresh(
     The belief must have the hyperparameters and units of the one before. Points measured since carry no factor.
     """
     points, which, active, sites = before.conditioning
-    look = Anticipation(belief, pending, paths, generator).view(points)
+    look = Anticipation(belief, pending, before.optima.paths, generator).view(points)
     prior, values_covariance = priors(look(points), which, active, belief.amplitude)
     state = ep.resume(prior, sites)
     conditioning = before.conditioning._replace(sites=state.sites)
-    return _ready(belief, look, before.weight, state, values_covariance, before.info, conditioning)
+    return _ready(belief, look, before.optima, state, values_covariance, before.info, conditioning)
 
 
 def _ready(
     belief: Belief,
     look: Callable[[Tensor], Anticipated],
-    weight: Float[Tensor, "*b m"],
+    optima: Optima,
     state: ep.State,
     values_covariance: Float[Tensor, "q j n n"],
     info: ep.Info,
@@ -170,10 +172,7 @@ def _ready(
         learnt.minimum_variance.view(*batch, m),
     )
     gather = _flat_index(conditioning.which, belief.amplitude.shape[-1], conditioning.points.shape[-2])
-    noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
-    return InformationGain(
-        look, knowledge, gather, weight, noise, belief.amplitude, info, conditioning, belief.binary
-    )  # fmt: skip
+    return InformationGain(belief, look, knowledge, gather, optima, info, conditioning)
 
 
 def neighbors(

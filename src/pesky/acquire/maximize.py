@@ -8,14 +8,13 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from pesky import sqp
+from pesky.optimum.starts import spread_out
 
 Values = Callable[[Tensor], Tensor]
 """Points (n, d) -> what measuring each task there is worth (n, t)."""
 
 STARTS = 4
 STEPS = 8
-APART = 0.05
-"""Starts of one task are at least this far apart in the cube, so that they climb different hills."""
 
 
 class Best(NamedTuple):
@@ -127,16 +126,3 @@ def _alternate(
         better = found_value > value
         x, value = torch.where(better[:, None], found, x), torch.where(better, found_value, value)
     return x, value
-
-
-def spread_out(candidates: Float[Tensor, "n d"], values: Float[Tensor, " n"], count: int) -> Float[Tensor, "s d"]:
-    """The `count` best candidates that keep apart from each other."""
-    values = torch.nan_to_num(values, nan=-torch.inf)
-    chosen = []
-    for _ in range(count):
-        chosen.append(candidates[values.argmax()])
-        close = (candidates - chosen[-1]).abs().amax(-1) < APART
-        # Where all is close, the next best serves again: the number of starts is the same for every task.
-        left = torch.where(close, -torch.inf, values)
-        values = left if bool(torch.isfinite(left).any()) else values
-    return torch.stack(chosen)

@@ -18,6 +18,21 @@ class Pending(NamedTuple):
     rows: Bool[Tensor, "p j"]
 
 
+def precision(belief: Belief, pending: Pending) -> Float[Tensor, "*b j p p"]:
+    """Inverse covariance of the pending values, zero where a row is not measured."""
+    batch = belief.amplitude.shape[:-1]
+    P = pending.X.expand(*batch, *pending.X.shape)
+    measured = pending.rows.mT
+    both = measured[..., :, None] & measured[..., None, :]
+    # A repeated noise-free question has a singular covariance: the floor of the noise keeps it solvable.
+    noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
+    joint = torch.where(both, belief.covariance(P, P), 0.0) + torch.diag_embed(
+        torch.where(measured, noise[..., None], belief.amplitude[..., None])
+    )
+    root = cholesky(joint, belief.amplitude, jitter=1e-14)
+    return torch.where(both, torch.cholesky_inverse(root), 0.0)
+
+
 class Anticipated(NamedTuple):
     """A belief per x* sample m: its means differ, its covariance does not."""
 
@@ -43,16 +58,8 @@ class Anticipation:
         assert paths is not None
         assert generator is not None
         batch = belief.amplitude.shape[:-1]
-        P = pending.X.expand(*batch, *pending.X.shape)
-        self.P, measured = P, pending.rows.mT
-        both = measured[..., :, None] & measured[..., None, :]
-        # A repeated noise-free question has a singular covariance: the floor of the noise keeps it solvable.
-        noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
-        joint = torch.where(both, belief.covariance(P, P), 0.0) + torch.diag_embed(
-            torch.where(measured, noise[..., None], belief.amplitude[..., None])
-        )
-        root = cholesky(joint, belief.amplitude, jitter=1e-14)
-        self.solve = torch.where(both, torch.cholesky_inverse(root), 0.0)
+        self.P = P = pending.X.expand(*batch, *pending.X.shape)
+        self.solve = precision(belief, pending)
         drawn = paths.values(P)
         error = torch.randn(drawn.shape, generator=generator, dtype=drawn.dtype).to(drawn.device)
         drawn = drawn + belief.noise.sqrt()[..., None, None] * error

@@ -1,129 +1,53 @@
-"""PESC as a BoTorch acquisition function."""
+"""Predictive entropy search with constraints: the information about where the constrained minimum is."""
 
-from collections.abc import Mapping
+import time
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
-import torch
-from botorch.acquisition.acquisition import AcquisitionFunction
-from botorch.models.model import Model
-from botorch.utils.transforms import t_batch_mode_transform
-from jaxtyping import Bool, Float
-from torch import Tensor
-
-from pesky.acquire.information import InformationGain, information_gain
-from pesky.acquire.pending import Pending
+from pesky.acquire.information import InformationGain, information_gain, refresh
+from pesky.acquire.rule import Rule, Scene, Worth
 from pesky.acquire.settings import DEFAULT, Setting
-from pesky.errors import DataError
-from pesky.model.belief import Belief
-from pesky.model.botorch import BotorchBelief
-from pesky.optimum.sample import Optima, sample_optima
+from pesky.errors import ProblemError
 
 
-class PESC(AcquisitionFunction):
-    """Predictive entropy search with constraints (Hernandez-Lobato et al., ICML 2015).
+@dataclass(frozen=True)
+class PredictiveEntropySearch(Rule):
+    """PESC (Hernandez-Lobato et al., 2015): samples of x*, and EP for what knowing each of them would tell."""
 
-    The value is the expected information, in nats, that measuring the chosen outcomes at x gives about the location
-    of the constrained minimizer. x* samples and EP are fixed at construction; only the last step depends on x.
+    name: ClassVar[str] = "pesc"
+    measures: ClassVar[Literal["each", "together"]] = "each"
+    in_nats: ClassVar[bool] = True
 
-    >>> acquisition = PESC(model, constraints={1: (None, 0.0)})          # minimize outcome 0, outcome 1 <= 0
-    >>> optimize_acqf(acquisition, bounds=unit_cube, q=1, num_restarts=5, raw_samples=256)
-    """
+    setting: Setting = DEFAULT
 
-    def __init__(
-        self,
-        model: Model | Belief,
-        *,
-        objective: int = 0,
-        maximize: bool = False,
-        constraints: Mapping[int, tuple[float | None, float | None]] | None = None,
-        bounds: Float[Tensor, "..."] | None = None,
-        setting: Setting = DEFAULT,
-        seed: int = 0,
-        X_pending: Float[Tensor, "p d"] | None = None,
-        X_pending_evaluation_mask: Bool[Tensor, "..."] | None = None,
-        X_evaluation_mask: Bool[Tensor, "..."] | None = None,
-    ) -> None:
-        """Prepare everything that does not depend on x.
+    def prepare(self, scene: Scene) -> InformationGain:
+        began = time.process_time()
+        belief, setting = scene.belief, self.setting
+        samples, draws = setting.per_hyperparameter_sample(belief.amplitude.shape[:-1].numel())
+        optima = scene.sample_optima(samples, draws, setting.candidates, setting.polish_steps)
+        drawn = time.process_time()
+        snap = None if scene.space.is_continuous else scene.space.snap
+        worth = information_gain(belief, optima, setting.local_reach, scene.generator, scene.pending, snap)
+        worth.seconds = {"x*": drawn - began, "ep": time.process_time() - drawn}
+        return worth
 
-        Args:
-            model: A fitted BoTorch model (a `ModelListGP` for decoupled data), or a `Belief` on the unit cube.
-            objective: The outcome to minimize, or to maximize if `maximize`.
-            maximize: Whether the objective is to be as large as possible.
-            constraints: For each constrained outcome its bounds (lower, upper), None where there is none. For a
-                `Belief`, whose rows say it all, leave this, `objective` and `maximize` out.
-            bounds: Lower and upper bounds of the inputs; the unit cube if not given.
-            setting: How finely to compute: `DEFAULT`, `PAPER`, or your own.
-            seed: The same seed gives the same x* samples.
-            X_pending: Points being measured.
-            X_pending_evaluation_mask: Which outcomes are being measured at each of them (all).
-            X_evaluation_mask: The outcomes to be measured at the new point (all); `1 x m` as in BoTorch's decoupled
-                acquisition functions.
-        """
-        super().__init__(model=model)  # pyright: ignore[reportArgumentType]
-        if isinstance(model, Model):
-            belief = BotorchBelief.of(model, objective, maximize, constraints or {}, bounds)
-            self.belief: Belief = belief
-            self.outcome_of_row = belief.outcome_of_row
-            self.num_outputs = model.num_outputs
-        else:
-            self.belief = model
-            self.num_outputs = model.amplitude.shape[-1]
-            self.outcome_of_row = list(range(self.num_outputs))
-        points = self.belief.points
-        self.lower, self.upper = (torch.zeros_like(points[0]), torch.ones_like(points[0])) if bounds is None else bounds
-        self.setting, self.seed = setting, seed
-        self.X_evaluation_mask = self._checked(X_evaluation_mask, "X_evaluation_mask", 1)
-        samples, draws = setting.per_hyperparameter_sample(self.belief.amplitude.shape[:-1].numel())
-        self.optima: Optima = sample_optima(
-            self.belief, samples, draws, setting.candidates, setting.polish_steps, self._generator()
-        )
-        self.set_X_pending(X_pending, X_pending_evaluation_mask)
+    def refresh(self, before: Worth, scene: Scene) -> InformationGain:
+        """With the x* samples and the EP sites of before (METHOD 20.2)."""
+        assert isinstance(before, InformationGain)
+        began = time.process_time()
+        worth = refresh(before, scene.belief, scene.generator, scene.pending)
+        worth.seconds = {"x*": 0.0, "ep": time.process_time() - began}
+        return worth
 
-    def set_X_pending(self, X_pending: Tensor | None = None, X_pending_evaluation_mask: Tensor | None = None) -> None:
-        """Tell which points are being measured, and which outcomes at each; EP is run anew."""
-        pending = None
-        self.X_pending = None
-        if X_pending is not None and X_pending.shape[0] > 0:
-            self.X_pending = X_pending.detach().clone()
-            mask = self._checked(X_pending_evaluation_mask, "X_pending_evaluation_mask", X_pending.shape[0])
-            if mask is None:
-                mask = torch.ones(X_pending.shape[0], self.num_outputs, dtype=torch.bool, device=X_pending.device)
-            pending = Pending(self._unit(self.X_pending), mask[:, self.outcome_of_row])
-        self.information: InformationGain = information_gain(
-            self.belief, self.optima.chosen, self.optima.paths, self.setting.local_reach, self._generator(), pending
-        )
 
-    def gains(self, X: Float[Tensor, "*b d"]) -> Float[Tensor, "*b m"]:
-        """The gain of measuring each outcome at each point, one column per outcome of the model."""
-        rows = self.information.gains(self._unit(X.reshape(-1, X.shape[-1])))
-        return (rows @ self._shares().to(rows)).view(*X.shape[:-1], self.num_outputs)
+@dataclass(frozen=True)
+class UnconstrainedEntropySearch(PredictiveEntropySearch):
+    """PES (Hernandez-Lobato et al., 2014): the same where nothing is constrained."""
 
-    @t_batch_mode_transform(expected_q=1)  # pyright: ignore[reportArgumentType]
-    def forward(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, X: Float[Tensor, "*b 1 d"]
-    ) -> Float[Tensor, "*b"]:
-        """The gain of measuring the outcomes of `X_evaluation_mask` (all) at each point."""
-        gains = self.gains(X[..., 0, :])
-        if self.X_evaluation_mask is None:
-            return gains.sum(-1)
-        return (gains * self.X_evaluation_mask[0].to(gains)).sum(-1)
+    name: ClassVar[str] = "pes"
 
-    def _shares(self) -> Float[Tensor, "j m"]:
-        """Row to outcome; an outcome behind several rows (bounded on both sides) gets their mean."""
-        shares = torch.zeros(len(self.outcome_of_row), self.num_outputs, dtype=torch.float64)
-        for row, outcome in enumerate(self.outcome_of_row):
-            shares[row, outcome] = 1 / self.outcome_of_row.count(outcome)
-        return shares
-
-    def _unit(self, X: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-        return (X - self.lower) / (self.upper - self.lower)
-
-    def _generator(self) -> torch.Generator:
-        return torch.Generator().manual_seed(self.seed)
-
-    def _checked(self, mask: Tensor | None, name: str, rows: int) -> Tensor | None:
-        if mask is not None and mask.shape != (rows, self.num_outputs):
-            raise DataError(
-                f"{name} has shape {tuple(mask.shape)}; expected ({rows}, {self.num_outputs}): "
-                "one row per point and one column per outcome of the model."
+    def check(self, dim: int, constraints: int) -> None:
+        if constraints:
+            raise ProblemError(
+                f"the rule 'pes' is for problems without constraints, and this one has {constraints}: use 'pesc'."
             )
-        return mask

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def advise(study: "Study") -> "Recommendation | None":
-    """The recommendation; None while there is no value of the objective."""
+    """The recommendation; None while there are no values to go by."""
     try:
         return study.recommend()
     except DataError:
@@ -44,7 +44,13 @@ def print_advice(console: "Console", advice: "Recommendation | None", problem: P
     from rich.text import Text
 
     if advice is None:
-        console.print(f"No recommendation yet: no value of the objective {problem.objective!r} is known.")
+        objective = problem.objective
+        what = (
+            "nothing was measured"
+            if objective in problem.known
+            else f"no value of the objective {objective!r} is known"
+        )
+        console.print(f"No recommendation yet: {what}.")
         return
     if advice.is_confident:
         console.print(Text("Recommended", style="bold green"))

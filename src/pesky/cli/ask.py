@@ -26,7 +26,8 @@ def ask(
 
     file = StudyFile.read(study, importing=False)
     limit = Limit(file.budget.evaluations, file.budget.cost)
-    asked = open_study(file).ask(
+    kept = open_study(file)
+    asked = kept.ask(
         task, worker=f"{getpass.getuser()}@{socket.gethostname()}", limit=limit, gain_per_cost=file.budget.gain_per_cost
     )
     expected = file.problem.tasks[asked.task].outcomes
@@ -35,8 +36,9 @@ def ask(
         say_json({**fields, "outcomes": list(expected)})
         return
     screen = console()
-    gain = "initial design" if asked.gain is None else f"expected gain {asked.gain:.3g} nats"
-    screen.print(f"#{asked.id}: measure {asked.task} ({gain})")
+    why = "initial design" if kept.decision is None else f"chosen by {kept.rule.name}"
+    why = why if asked.gain is None else f"expected gain {asked.gain:.3g} nats"
+    screen.print(f"#{asked.id}: measure {asked.task} ({why})")
     width = max(map(len, asked.params))
     for name, value in asked.params.items():
         screen.print(f"  {name:<{width}} = {exact(value)}")

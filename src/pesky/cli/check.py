@@ -47,6 +47,8 @@ def summary(file: "StudyFile") -> Iterator[str]:
         call = file.calls.get(name)
         how = "by hand (`pesky ask`, `pesky tell`)" if call is None else f"by {call}"
         yield f"  {name} measures {', '.join(task.outcomes)} {how}, at a cost of {task.cost}"
+    for name, function in problem.known.items():
+        yield f"  {name} is known, by {function}"
     for name, resource in problem.resources.items():
         yield f"  {name} runs {', '.join(resource.tasks)}, {resource.slots} at once"
     limits = [f"{limit:g} {what}" for what, limit in file.budget.model_dump(exclude_none=True).items()]

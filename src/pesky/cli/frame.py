@@ -38,8 +38,8 @@ class Sight:
     """What the last question of each task was expected to tell, in nats."""
     failure: Evaluation | None = None
     """The latest failure."""
-    has_objective: bool = False
-    """Whether a value of the objective is known."""
+    has_grounds: bool = False
+    """Whether a recommendation can be made."""
 
     def take(self, progress: "Progress") -> None:
         """Remember where the run stands."""
@@ -48,8 +48,8 @@ class Sight:
         self.gains = {e.task: e.gain for e in evaluations if e.gain is not None}
         failed = [e for e in evaluations if e.state is State.FAILED]
         self.failure = max(failed, key=lambda e: e.ended or 0.0, default=None)
-        objective = progress.study.problem.objective
-        self.has_objective = any(objective in e.outcomes for e in progress.study.evaluations.values())
+        grounds = set(progress.study.problem.grounds)
+        self.has_grounds = any(e.outcomes.keys() & grounds for e in progress.study.evaluations.values())
         self.progress = progress
 
 

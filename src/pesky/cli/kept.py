@@ -30,6 +30,7 @@ def where(file: StudyFile) -> str:
 
 def open_study(file: StudyFile) -> "Study":
     """The study, continued if it is there and begun if it is not."""
+    from pesky.file.rules import rule_in
     from pesky.study import Study
 
     run = file.run
@@ -39,7 +40,9 @@ def open_study(file: StudyFile) -> "Study":
             storage=file.storage,
             name=file.name,
             seed=run.seed,
+            rule=rule_in(run),
             setting=run.setting,
+            samples=run.samples,
             initial=run.initial,
             min_probability=run.min_probability,
             deciding_share=run.deciding_share,
@@ -57,6 +60,8 @@ def look(file: StudyFile) -> Kept:
             f"`pesky ask {file.path.name}` begins it."
         )
     problem = Problem.from_json(store.load(file.name).problem)
+    # The file's own knows where its functions are.
+    problem = file.problem if file.problem == problem else problem
     return Kept(problem, store.changes(file.name, 0)[1])
 
 

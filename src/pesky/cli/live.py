@@ -51,7 +51,7 @@ class LiveView:
 
     def _recommend(self, progress: "Progress") -> None:
         known = (progress.done, progress.failed)
-        if known == self._known or not self._sight.has_objective:
+        if known == self._known or not self._sight.has_grounds:
             return
         began = time.monotonic()
         try:

@@ -1,8 +1,10 @@
 """Values as people read them."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 
 from pesky.problem import Option, Problem
+from pesky.problem.fields import number
 from pesky.store.evaluation import Evaluation, State, short
 
 
@@ -52,13 +54,17 @@ def first_line(text: str | None) -> str:
 
 
 def is_feasible(evaluation: Evaluation, problem: Problem) -> bool | None:
-    """Whether the measured values hold every constraint; None while that is open."""
+    """Whether the measured and the known values hold every constraint; None while that is open."""
     if evaluation.state is State.FAILED and problem.tasks[evaluation.task].failures == "learn":
         return False
+    given = dict(evaluation.outcomes)
+    for outcome, function in problem.known.items():
+        with suppress(Exception):  # whoever only looks at a study may not have its functions
+            given[outcome] = number(function(dict(evaluation.params)))
     held = [
-        constraint.direction * (evaluation.outcomes[constraint.outcome] - constraint.threshold) >= 0
+        constraint.direction * (given[constraint.outcome] - constraint.threshold) >= 0
         for constraint in problem.constraints
-        if constraint.outcome in evaluation.outcomes
+        if constraint.outcome in given
     ]
     if not all(held):
         return False

@@ -1,11 +1,10 @@
-"""What to do next: which task and where, and what to recommend."""
+"""What to do next: which task, and where."""
 
-from pesky.decide.choose import Analysis, Decision, analyze, choose, draw, gains_at_optima, update
+from pesky.decide.choose import Analysis, Decision, analyze, choose, draw, update, worth_at_optima
 from pesky.decide.menu import Menu, fixed_prices
-from pesky.decide.recommend import Advice, recommend
+from pesky.decide.worn import worn_out
 
 __all__ = [
-    "Advice",
     "Analysis",
     "Decision",
     "Menu",
@@ -13,7 +12,7 @@ __all__ = [
     "choose",
     "draw",
     "fixed_prices",
-    "gains_at_optima",
-    "recommend",
     "update",
+    "worn_out",
+    "worth_at_optima",
 ]

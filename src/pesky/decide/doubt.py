@@ -6,8 +6,8 @@ from torch import Tensor
 
 from pesky.acquire.pending import Pending
 from pesky.decide.menu import Menu
-from pesky.decide.recommend import recommend
 from pesky.model.belief import Belief
+from pesky.optimum.recommend import recommend
 from pesky.space import Space
 
 NEGLIGIBLE = 1e-5

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.acquire.information import InformationGain
+from pesky.acquire.rule import Rule, Worth
 from pesky.model.belief import Belief
 
 
@@ -27,21 +27,30 @@ def fixed_prices(costs: Float[Tensor, " t"]) -> Callable[[Tensor], Tensor]:
     return lambda X: costs.to(X).expand(X.shape[0], -1)
 
 
-def task_gains(
-    menu: Menu, information: InformationGain, belief: Belief, X: Float[Tensor, "n d"]
+def worth_per_cost(
+    menu: Menu, rule: Rule, worth: Worth, belief: Belief, X: Float[Tensor, "n d"]
 ) -> Float[Tensor, "n t"]:
-    """Expected gain of running each task at each point, in nats.
+    """What each task is worth at each point for its price, in the unit of the rule; logarithms stay logarithms."""
+    values, prices = task_worth(menu, rule, worth, belief, X), menu.prices(X)
+    return values - prices.log() if worth.is_log else values / prices
 
-    A run that fails tells of nothing but its failure, so what it measures counts with the probability of its success.
+
+def task_worth(menu: Menu, rule: Rule, worth: Worth, belief: Belief, X: Float[Tensor, "n d"]) -> Float[Tensor, "n t"]:
+    """What running each task is worth at each point.
+
+    Of a rule that values all rows together, every task measures them all. Of one that values each row, a task is worth
+    the sum of its rows. A run that fails tells of nothing but its failure, so what it measures counts with the
+    probability of its success.
     """
-    gains = information.gains(X)
-    measured = gains @ menu.shares.mT
-    rows = [row for row in menu.success if row is not None]
-    if not rows:
+    values = worth.values(X)
+    if rule.measures == "together":
+        return values.expand(-1, len(menu.success))
+    measured = values @ menu.shares.mT
+    if all(row is None for row in menu.success):
         return measured
     likely = probability_of_yes(belief, X)
     columns = [
-        measured[:, t] if row is None else gains[:, row] + likely[:, row] * measured[:, t]
+        measured[:, t] if row is None else values[:, row] + likely[:, row] * measured[:, t]
         for t, row in enumerate(menu.success)
     ]
     return torch.stack(columns, 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from pesky.errors import ProblemError, unknown_name
 from pesky.file.constraints import constraints_of
@@ -11,6 +12,7 @@ from pesky.file.tables import PARAMETERS, ResourceTable, StudyTable, TaskTable
 from pesky.file.validate import validated
 from pesky.problem import Constraint, Parameter, Problem, Real, Resource, Task
 from pesky.problem.fields import name
+from pesky.problem.known import Imported
 from pesky.problem.parameters import from_plain
 
 _TYPES = {"float": "real", "double": "real", "number": "real", "int": "integer"}
@@ -25,7 +27,9 @@ def task_tables(given: dict[str, object] | None, findings: Findings) -> dict[str
     return {label: table for label, table in tables.items() if table is not None}
 
 
-def problem_of(table: StudyTable, tasks: Mapping[str, TaskTable] | None, findings: Findings) -> Problem | None:
+def problem_of(
+    table: StudyTable, tasks: Mapping[str, TaskTable] | None, known: Mapping[str, Imported], findings: Findings
+) -> Problem | None:
     """The problem; None, and the reasons among the findings, if it cannot be made."""
     is_misspelled = any(len(key) == 1 and key[0] not in StudyTable.model_fields for key, _ in findings.mistakes)
     objective = _objective(table, findings)
@@ -38,6 +42,8 @@ def problem_of(table: StudyTable, tasks: Mapping[str, TaskTable] | None, finding
         return None  # which outcomes there are is not known, and hence not what is wrong with what measures them
     stated = _Stated("maximize" if table.minimize is None else "minimize", objective, constraints)
     _check_names(parameters, stated.problem().outcomes, findings)
+    if not _state_known(known, stated, findings):
+        return None  # nor is what there is to measure
     _check_noise(table.noise, stated, findings)
     measured = _tasks(tasks, stated, findings)
     resources = _resources(table.resources, measured, stated, findings)
@@ -47,10 +53,15 @@ def problem_of(table: StudyTable, tasks: Mapping[str, TaskTable] | None, finding
 
 
 class _Stated:
-    """The objective and the constraints, and problems made of them to try one more part at a time."""
+    """The objective, the constraints and what is known, and problems made of them to try one more part at a time."""
 
     def __init__(self, direction: str, objective: str, constraints: list[Constraint]):
-        self._given = {direction: objective, "constraints": constraints}
+        self._given: dict[str, Any] = {direction: objective, "constraints": constraints}
+
+    def know(self, known: Mapping[str, Imported]) -> None:
+        """From here on these outcomes are known; a ProblemError if they cannot be."""
+        self.problem(known=known)
+        self._given["known"] = known
 
     def problem(self, parameters: Mapping[str, Parameter] | None = None, **parts) -> Problem:
         return Problem(parameters or {"x": Real(0, 1)}, **self._given, **parts)
@@ -114,6 +125,20 @@ def _check_names(parameters: Mapping[str, Parameter], outcomes: tuple[str, ...],
     for label in parameters:
         if label in outcomes:
             findings.note(("parameters", label), f"{label!r} is an outcome as well: expected two names: rename one.")
+
+
+def _state_known(known: Mapping[str, Imported], stated: _Stated, findings: Findings) -> bool:
+    """Whether all of these outcomes can be known; they then are."""
+    if any(key == ("known",) for key, _ in findings.mistakes):
+        return False  # the table cannot be read at all
+    before = len(findings.mistakes)
+    for outcome, function in known.items():
+        with _mapped(("known", outcome), findings):
+            stated.problem(known={outcome: function})
+    if len(findings.mistakes) == before:
+        with _mapped(("known",), findings):
+            stated.know(known)
+    return len(findings.mistakes) == before
 
 
 def _check_noise(given: object, stated: _Stated, findings: Findings) -> None:

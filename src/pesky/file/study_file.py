@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pesky.file.calls import Call, calls_of, check_callable
+from pesky.file.known import known_of
 from pesky.file.lines import key_lines
 from pesky.file.mistake import Findings, StudyFileError
 from pesky.file.problem import problem_of, task_tables
+from pesky.file.rules import check_rule
 from pesky.file.storage import storage_url
 from pesky.file.tables import BudgetTable, RunTable, StudyTable
 from pesky.file.toml import read_toml
@@ -51,12 +53,15 @@ class StudyFile:
         findings = Findings(key_lines(text))
         table = validated(StudyTable, given, (), findings) or StudyTable()
         tasks = task_tables(table.tasks, findings)
-        problem = problem_of(table, tasks, findings)
+        known = known_of(table.known, path.parent, importing, findings)
+        problem = problem_of(table, tasks, known, findings)
         calls = calls_of(table, tasks, problem, path.parent, importing, findings)
         budget = validated(BudgetTable, table.budget, ("budget",), findings)
         if budget is not None and evaluations is not None:
             budget = budget.model_copy(update={"evaluations": evaluations})
         run = validated(RunTable, table.run, ("run",), findings)
+        if run is not None and problem is not None and importing:
+            check_rule(run, problem, findings)
         storage = storage_url(table.storage, path, findings)
         if running:
             _check_runs(table, problem, calls, budget, running, findings)

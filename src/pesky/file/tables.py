@@ -1,6 +1,6 @@
 """The tables of a study file and what each key expects; descriptions continue the sentence "expected ..."."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,6 +10,10 @@ Count = Annotated[int, Field(ge=1, lt=2**63)]
 Text = Annotated[str, Field(min_length=1)]
 
 Setting = Literal["default", "paper"]
+RuleName = Literal[
+    "pesc", "jesc", "cmes", "eic", "eic-decoupled", "al", "ieci", "evr", "rs", "rsdg", "pes", "sobol", "random"
+]
+"""The names of `pesky.acquire.RULES`, which to import takes seconds."""
 
 _FUNCTION = 'a text with a module and a function in it, like "toy:measure"'
 _COMMAND = 'a program and its arguments, like ["./measure.sh"] or "python measure.py"'
@@ -31,6 +35,9 @@ class StudyTable(Table):
     constraints: list[Any] = Field(default=[], description='a list of constraints, like ["latency_ms <= 2"]')
     noise: float | dict[str, Any] | None = Field(
         default=None, description="a standard deviation, or a table with one for each outcome, like { f = 0.1 }"
+    )
+    known: dict[str, Any] = Field(
+        default={}, description='a table with a function for each known outcome, like { cost = "prices:total" }'
     )
     function: Text | None = Field(default=None, description=_FUNCTION)
     command: Text | list[str] | None = Field(default=None, description=_COMMAND)
@@ -115,7 +122,12 @@ class RunTable(Table):
     workers: Count | None = Field(default=None, description="a whole number, 1 or above")
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=0, description="a whole number, 0 or above")
     initial: Count = Field(default=3, description="a whole number, 1 or above")
-    setting: Setting = Field(default="default", description='"default" or "paper"')
+    rule: RuleName | dict[str, Any] = Field(
+        default="pesc",
+        description=f'one of {", ".join(get_args(RuleName))}, or a table like {{ name = "eic", noise_factor = false }}',
+    )
+    setting: Setting | None = Field(default=None, description='"default" or "paper"')
+    samples: Count | None = Field(default=None, description="a whole number, 1 or above")
     min_probability: Share | None = Field(default=None, description="a number between 0 and 1")
     deciding_share: Positive | None = Field(default=None, description="a number above 0")
     lease: Positive = Field(default=60.0, description="a number of seconds above 0")

@@ -126,7 +126,7 @@ def evidence(
     log_likelihood = (
         -0.5 * (residual * solved).sum(-1)
         - root.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        - 0.5 * math.log(2 * math.pi) * mask.sum(-1)
+        - 0.5 * math.log(2 * math.pi) * mask.sum(-1).to(y.dtype)
     )
     # d log p / d theta = tr(A dK/dtheta) / 2 with A = solved solved^T - K^-1
     sensitivity = solved[..., :, None] * solved[..., None, :] - inverse
@@ -165,6 +165,6 @@ def log_likelihood(
     value = (
         -0.5 * whitened.square().sum(-1)
         - root.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        - 0.5 * math.log(2 * math.pi) * mask.sum(-1)
+        - 0.5 * math.log(2 * math.pi) * mask.sum(-1).to(y.dtype)
     )
     return torch.where((failed == 0) & torch.isfinite(value), value, -torch.inf)

@@ -32,6 +32,13 @@ def plain_draws(x: Float[Tensor, "*b n d"], usable: Bool[Tensor, "*b n"], count:
     return Representatives(_take(x, draw), torch.full_like(x[..., : draw.shape[-1], 0], 1 / draw.shape[-1]), draw)
 
 
+def thin(x: Float[Tensor, "*b n d"], order_by: Float[Tensor, "*b n"], count: int) -> Representatives:
+    """`count` of the n draws, equally weighted, evenly along their order."""
+    middle = (torch.arange(count, device=x.device) + 0.5) * (x.shape[-2] / count)
+    draw = torch.argsort(order_by, dim=-1, stable=True)[..., middle.long()]
+    return Representatives(_take(x, draw), torch.full_like(x[..., :count, 0], 1 / count), draw)
+
+
 def representatives(
     x: Float[Tensor, "*b n d"],
     usable: Bool[Tensor, "*b n"],

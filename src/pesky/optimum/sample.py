@@ -1,20 +1,23 @@
 """Samples of x*: draws, their minimizers, and the few that stand for them (METHOD 4)."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.quasirandom import SobolEngine
 
 from pesky.model.belief import Belief, Paths
 from pesky.optimum.minimize import Candidates, Minimizers, best_candidates, polish
-from pesky.optimum.representatives import Representatives, plain_draws, representatives
+from pesky.optimum.representatives import Representatives, plain_draws, representatives, thin
 
 POLISHED_PER_SAMPLE = 3
 """Draws polished for each x* sample: a stratified part of all draws, since polishing is what costs."""
 PLAIN_PER_SAMPLE = 4
 """Draws for each plain sample, of which every so-many-th is kept."""
+LEAST = 8
+FAR = 100.0
+"""Lengthscales between draws that have a feasible point and draws that have none, as far as clusters are concerned."""
 SECOND_CHANCE = 4
 """Where too few draws have a feasible point, this many times as many are drawn, once."""
 
@@ -25,6 +28,51 @@ class Optima(NamedTuple):
     """The draws behind the chosen ones."""
     infeasible_share: float
     """Share of the draws that had no feasible point."""
+
+
+class Solutions(NamedTuple):
+    """Draws of the whole answer: where the minimum is, every row there, and whether there is one."""
+
+    optima: Optima
+    """Where a draw has no feasible point, its point of least violation."""
+    values: Float[Tensor, "*b j m"]
+    """Every row of each draw there."""
+    exists: Bool[Tensor, "*b m"]
+    """Whether the draw has a feasible point."""
+
+
+def sample_solutions(
+    belief: Belief,
+    samples: int,
+    draws: int,
+    candidates: Float[Tensor, "n d"],
+    polish_steps: int,
+    generator: torch.Generator,
+    by: Literal["place", "value"],
+) -> Solutions:
+    """`samples` that stand for `draws` functions: weighted medoids of their minimizers, or quantiles of their minima.
+
+    Several hyperparameter samples share them, down to `LEAST` samples each. Unlike in `sample_optima`, a draw without a
+    feasible point counts like any other: that there is none is an answer. Where a sample is used for its f* alone,
+    quantiles are the better ones; where for its x*, medoids.
+    """
+    count = belief.amplitude.shape[:-1].numel()
+    samples = max(-(-samples // count), min(samples, LEAST))
+    draws = max(draws // count, POLISHED_PER_SAMPLE * samples)
+    paths, found = _minimize(belief, candidates, draws, POLISHED_PER_SAMPLE * samples, polish_steps, generator)
+    values = paths.at(found.x)[0]
+    if by == "value":
+        chosen = thin(found.x, torch.where(found.feasible, values[..., 0, :], torch.inf), samples)
+    else:
+        # One more coordinate keeps draws with a feasible point and those without in clusters of their own.
+        label = torch.cat([found.x, found.feasible[..., None].to(found.x)], -1)
+        lengthscale = belief.lengthscale.amin(-2)
+        unit = torch.cat([lengthscale, torch.full_like(lengthscale[..., :1], 1 / FAR)], -1)
+        chosen = representatives(label, torch.ones_like(found.feasible), unit, samples, generator)
+        chosen = chosen._replace(x=chosen.x[..., :-1])
+    rows = chosen.draw[..., None, :].expand(*values.shape[:-1], chosen.draw.shape[-1])
+    optima = Optima(chosen, paths.select(chosen.draw), float((~found.feasible).double().mean()))
+    return Solutions(optima, torch.gather(values, -1, rows), torch.gather(found.feasible, -1, chosen.draw))
 
 
 def sample_optima(

@@ -6,7 +6,7 @@ import numbers
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import TypeVar
+from typing import SupportsFloat, TypeVar
 
 from pesky.errors import ProblemError, unknown_name
 
@@ -47,6 +47,16 @@ def finite(what: str, given: object) -> float:
     if not math.isfinite(value):
         raise ProblemError(f"{what} was {given!r}: expected a finite number.")
     return value
+
+
+def number(given: object) -> float:
+    """The float of whatever is one number, also an array or a tensor of one element; NaN if it is none."""
+    try:
+        item = getattr(given, "item", None)
+        given = item() if callable(item) else given
+        return float(given) if isinstance(given, SupportsFloat) else math.nan
+    except (ValueError, TypeError, RuntimeError, OverflowError):
+        return math.nan
 
 
 def whole(what: str, given: object, least: int | None = None) -> int:

@@ -2,12 +2,13 @@
 
 import dataclasses
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from pesky.errors import ProblemError, unknown_name
 from pesky.problem.constraint import Constraint
 from pesky.problem.fields import Named, build, finite, listed, name, named
+from pesky.problem.known import KnownFunction, from_paths, known_functions, to_paths
 from pesky.problem.parameters import Parameter, from_plain, to_plain
 from pesky.problem.task import Resource, Task
 
@@ -22,7 +23,9 @@ class Problem:
     `minimize` or `maximize` names the objective, one outcome. Without `tasks` every outcome is measured together.
     `resources` say what runs where; without them every task runs anywhere. `noise` is the standard deviation of a
     measurement in the outcome's own units: one number for all outcomes or one for each; 0 says there is none, None
-    (the default) that it is to be inferred.
+    (the default) that it is to be inferred. `known` are outcomes that need no measuring: a function
+    of the parameters (a dict, as functions that measure get it) gives each of them exactly, and at no cost; it may be
+    named by its import path, "module:function".
     """
 
     parameters: Mapping[str, Parameter]
@@ -32,6 +35,8 @@ class Problem:
     tasks: Mapping[str, Task]
     noise: Mapping[str, float | None]
     resources: Mapping[str, Resource]
+    # Functions are stored by name at best, and are not equal again; which outcomes are known, the tasks show as well.
+    known: Mapping[str, KnownFunction] = field(compare=False)
 
     def __init__(
         self,
@@ -42,6 +47,7 @@ class Problem:
         tasks: Mapping[str, Task | Sequence[str]] | None = None,
         noise: float | Mapping[str, float | None] | None = None,
         resources: Mapping[str, Resource | Sequence[str]] | None = None,
+        known: Mapping[str, KnownFunction | str] | None = None,
     ):
         if (minimize is None) == (maximize is None):
             raise ProblemError(
@@ -53,8 +59,9 @@ class Problem:
         object.__setattr__(self, "minimize", minimize)
         object.__setattr__(self, "maximize", maximize)
         object.__setattr__(self, "constraints", _constraints(constraints, self.objective))
-        object.__setattr__(self, "tasks", _tasks(tasks, self.outcomes))
-        object.__setattr__(self, "noise", _noise(noise, self.outcomes, self.yes_no))
+        object.__setattr__(self, "known", known_functions(known, self._named, self.yes_no))
+        object.__setattr__(self, "tasks", _tasks(tasks, self.outcomes, self.known))
+        object.__setattr__(self, "noise", _noise(noise, self.outcomes, self.yes_no, self.known))
         object.__setattr__(self, "resources", _resources(resources, self.tasks))
 
     @property
@@ -80,8 +87,18 @@ class Problem:
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        """Everything that a user measures: the objective first, no repeats."""
+        """Everything that a user measures: the objective first, no repeats, nothing that is known."""
+        return tuple(outcome for outcome in self._named if outcome not in self.known)
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        """The objective and the outcome of each constraint, measured or known."""
         return tuple(dict.fromkeys((self.objective, *(constraint.outcome for constraint in self.constraints))))
+
+    @property
+    def grounds(self) -> tuple[str, ...]:
+        """The outcomes of which a recommendation needs a value: the objective, or any one where that is known."""
+        return self.outcomes if self.objective in self.known else (self.objective,)
 
     @property
     def yes_no(self) -> frozenset[str]:
@@ -114,8 +131,8 @@ class Problem:
         return lines
 
     def to_dict(self) -> dict[str, object]:
-        """The problem as plain data, from which `from_dict` makes an equal one."""
-        return {
+        """The problem as plain data, from which `from_dict` makes an equal one; of known functions, their paths."""
+        plain: dict[str, object] = {
             "parameters": {key: to_plain(parameter) for key, parameter in self.parameters.items()},
             "maximize" if self.minimize is None else "minimize": self.objective,
             "constraints": [dataclasses.asdict(constraint) for constraint in self.constraints],
@@ -123,10 +140,14 @@ class Problem:
             "noise": dict(self.noise),
             "resources": {key: _plain(resource) for key, resource in self.resources.items()},
         }
+        # Only where there are some, so that studies stored by older versions have the same text.
+        return {**plain, "known": to_paths(self.known)} if self.known else plain
 
     @classmethod
     def from_dict(cls, given: Mapping[str, object]) -> "Problem":
         """The problem that was written as plain data."""
+        if isinstance(given, Mapping) and "known" in given:
+            given = {**given, "known": from_paths(given["known"])}
         return build("the problem", cls, given)
 
     def to_json(self) -> str:
@@ -164,6 +185,7 @@ def _identity(problem: Problem) -> dict[str, dict[str, object]]:
         "constraint": {str(constraint): f"confidence {constraint.confidence:g}" for constraint in problem.constraints},
         "task": {key: f"{', '.join(task.outcomes)} (failures: {task.failures})" for key, task in problem.tasks.items()},
         "noise of": dict(problem.noise),
+        "outcome": dict.fromkeys(problem.known, "known"),
     }
 
 
@@ -201,15 +223,19 @@ def _constraint(given: object) -> Constraint:
     return Constraint.parse(given) if isinstance(given, str) else build("a constraint", Constraint, given)
 
 
-def _tasks(given: object, outcomes: tuple[str, ...]) -> Named[Task]:
+def _tasks(given: object, outcomes: tuple[str, ...], known: Collection[str]) -> Named[Task]:
     if given is None:
         return Named({"all": Task(outcomes)})
     tasks = {key: _task(key, each) for key, each in named("tasks", given).items()}
     for key, task in tasks.items():
         for outcome in task.outcomes:
+            if outcome in known:
+                raise ProblemError(
+                    f"the task {key!r} measures {outcome!r}, which is known: leave it out of the task or of `known`."
+                )
             if outcome not in outcomes:
                 raise ProblemError(f"the task {key!r}: {unknown_name('outcome', outcome, outcomes)}")
-        if task.failures == "learn" and SUCCEEDS.format(key) in outcomes:
+        if task.failures == "learn" and SUCCEEDS.format(key) in (*outcomes, *known):
             raise ProblemError(f"{SUCCEEDS.format(key)!r} is the name of that task's own success: rename the outcome.")
     for outcome in outcomes:
         if not any(outcome in task.outcomes for task in tasks.values()):
@@ -249,10 +275,14 @@ def _resource(key: str, given: object) -> Resource:
     return build(what, Resource, given if isinstance(given, Mapping) else {"tasks": listed(what, given)})
 
 
-def _noise(given: object, outcomes: tuple[str, ...], yes_no: frozenset[str]) -> Named[float | None]:
+def _noise(
+    given: object, outcomes: tuple[str, ...], yes_no: frozenset[str], known: Collection[str]
+) -> Named[float | None]:
     numbers = tuple(outcome for outcome in outcomes if outcome not in yes_no)
     each = named("noise", given) if isinstance(given, Mapping) else dict.fromkeys(numbers, given)
     for outcome, deviation in each.items():
+        if outcome in known:
+            raise ProblemError(f"noise: {outcome!r} is known and has none: leave it out.")
         if outcome not in outcomes:
             raise ProblemError(f"noise: {unknown_name('outcome', outcome, outcomes)}")
         if outcome in yes_no and deviation is not None:

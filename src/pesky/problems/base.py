@@ -20,7 +20,7 @@ class Benchmark:
     """A problem whose truth is known.
 
     Rows are those of the whole package: row 0 the objective, minimized, row k the k-th constraint, feasible
-    when >= 0. Every outcome of `problem` is one row, in the same order, in the same units.
+    when >= 0. Every outcome of `problem`, measured or known, is one row, in the same order, in the same units.
 
     problem:          what a study is given
     truth:            U (n, d) in the unit cube -> noise-free rows (n, J)
@@ -41,11 +41,12 @@ class Benchmark:
     hyperparameters: Mapping[str, Mapping[str, Any]] | None = None
 
     def evaluate(self, params: Mapping[str, Any], generator: torch.Generator) -> dict[str, float]:
-        """A noisy value of every outcome at `params`."""
+        """A noisy value of every outcome that is measured, at `params`."""
         u = Space.of(self.problem).encode(params)
         rows = self.truth(u.unsqueeze(0)).squeeze(0)
         noise = self.noise * torch.randn(rows.shape, generator=generator, dtype=rows.dtype)
-        return dict(zip(self.problem.outcomes, (rows + noise).tolist(), strict=True))
+        values = dict(zip(dict.fromkeys(self.problem.rows), (rows + noise).tolist(), strict=True))
+        return {outcome: values[outcome] for outcome in self.problem.outcomes}
 
     def is_feasible(self, u: Float[Tensor, " d"]) -> bool:
         """Whether every constraint holds at `u`, without tolerance beyond rounding."""

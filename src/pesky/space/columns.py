@@ -7,6 +7,7 @@ column covers [low - 1/2, high + 1/2], so that every integer has a cell of its o
 import math
 import numbers
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -60,6 +61,16 @@ def from_unit(parameter: Parameter, u: Float[Tensor, " w"]) -> Option:
     value = _from_unit(parameter, u).item()
     value = round(value) if isinstance(parameter, Integer) else value
     return min(max(value, parameter.low), parameter.high)
+
+
+def from_units(parameter: Parameter, U: Float[Tensor, "n w"]) -> np.ndarray:
+    """The values of many points, as `from_unit` gives each: floats, integers, or the options as objects."""
+    if isinstance(parameter, Choice):
+        return np.array(parameter.options, dtype=object)[U.argmax(-1).numpy()]
+    values = _from_unit(parameter, U[:, 0])
+    values = values.round() if isinstance(parameter, Integer) else values
+    values = values.clamp(parameter.low, parameter.high).numpy()
+    return values.astype(np.int64) if isinstance(parameter, Integer) else values
 
 
 def snap(parameter: Parameter, U: Float[Tensor, "*b w"]) -> Float[Tensor, "*b w"]:

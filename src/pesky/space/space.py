@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -72,6 +73,11 @@ class Space:
     def decode(self, u: Float[Tensor, " d"]) -> dict[str, Option]:
         """The values that a point of the unit cube stands for."""
         return {name: columns.from_unit(p, u[at]) for name, (p, at) in self._places.items()}
+
+    def decode_all(self, U: Float[Tensor, "n d"]) -> dict[str, np.ndarray]:
+        """The values that many points stand for, an array for each parameter; options are objects."""
+        U = U.detach().cpu().double()
+        return {name: columns.from_units(p, U[:, at]) for name, (p, at) in self._places.items()}
 
     def snap(self, U: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
         """The points whose values are the ones evaluated; the gradient passes through real columns alone.

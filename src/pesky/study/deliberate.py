@@ -1,6 +1,7 @@
 """From what was measured to what is believed, and to the next question: in full, or as far as time allows."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -9,19 +10,21 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.pending import Pending
-from pesky.acquire.settings import Setting
+from pesky.acquire.rule import Rule, Scene
 from pesky.data import Observations, collect
-from pesky.decide import Analysis, Decision, Menu, analyze, choose, draw, gains_at_optima, update
+from pesky.decide import Analysis, Decision, Menu, analyze, choose, draw, update, worn_out, worth_at_optima
 from pesky.model.belief import Belief
 from pesky.model.beliefs import GP
 from pesky.model.botorch import BotorchBelief
 from pesky.model.cost import learn_costs
 from pesky.model.gp import GaussianProcess
+from pesky.model.known import with_known, without_known
 from pesky.problem import Problem
 from pesky.problem.problem import SUCCEEDS
 from pesky.space import Space
+from pesky.space.exact import Exact, exact_outcomes
 from pesky.store import Evaluation, State
-from pesky.study.pace import Pace
+from pesky.study.pace import Level, Pace
 from pesky.threads import threads_for
 
 FitBotorch = Callable[[list[tuple[Tensor, Tensor]]], Model]
@@ -37,8 +40,8 @@ class Full(NamedTuple):
     known: Known
     analysis: Analysis
     observations: Observations
-    gains: dict[tuple[str, ...], Tensor]
-    """Of each set of tasks at the samples of x*, once they were needed."""
+    per_cost: dict[tuple[str, ...], Tensor]
+    """What each set of tasks is worth at the samples of x*, once it was needed."""
 
 
 class Deliberation:
@@ -50,9 +53,9 @@ class Deliberation:
     """
 
     def __init__(
-        self, problem: Problem, space: Space, model: GP | FitBotorch, setting: Setting, seed: int, share: float | None
+        self, problem: Problem, space: Space, model: GP | FitBotorch, rule: Rule, seed: int, share: float | None
     ) -> None:
-        self.problem, self.space, self.model, self.setting, self.seed = problem, space, model, setting, seed
+        self.problem, self.space, self.model, self.rule, self.seed = problem, space, model, rule, seed
         self.pace = Pace(share)
         self._belief: tuple[Known, Belief, Observations] | None = None
         self._previous = None
@@ -70,14 +73,26 @@ class Deliberation:
 
     def _fit(self, o: Observations, count: int) -> Belief:
         snap = None if self.space.is_continuous else self.space.snap
+        measured = self._measured(o)
         if isinstance(self.model, GP):
             generator = torch.Generator().manual_seed(self.seed + count)
-            belief = self.model.believe(o, self.problem.rows, snap, self._previous, generator)
+            names = tuple(name for name in self.problem.rows if name not in self.problem.known)
+            belief = self.model.believe(measured, names, snap, self._previous, generator)
             self._previous = belief.hyperparameters
-            return belief
-        rows = [(x[m], y[m][:, None]) for x, y, m in zip(o.X, o.y, o.mask, strict=True)]
-        feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
-        return BotorchBelief.of(self.model(rows), 0, False, feasible, snap=snap)
+        else:
+            rows = [(x[m], y[m][:, None]) for x, y, m in zip(measured.X, measured.y, measured.mask, strict=True)]
+            feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
+            belief = BotorchBelief.of(self.model(rows), 0, False, feasible, snap=snap)
+        return with_known(belief, o, self.problem.rows, self._exact, snap)
+
+    def _measured(self, o: Observations) -> Observations:
+        """The observations of the rows that are not known."""
+        return o.select(torch.tensor([name not in self.problem.known for name in self.problem.rows]))
+
+    @cached_property
+    def _exact(self) -> dict[str, Exact]:
+        """The known outcomes, with what was found out about their functions."""
+        return exact_outcomes(self.problem, self.space)
 
     def observations(self, evaluations: Mapping[int, Evaluation]) -> Observations:
         """Everything measured, per row, in scaled units; a task's success is measured by running it."""
@@ -88,7 +103,7 @@ class Deliberation:
                 values[SUCCEEDS.format(e.task)] = float(e.state is State.DONE)
             if values:
                 told.append((self._encode(e), values))
-        return collect(self.problem, self.space, told)
+        return collect(self.problem, self.space, told, self._exact)
 
     def decide(
         self,
@@ -100,34 +115,47 @@ class Deliberation:
     ) -> Decision:
         """The next question of these tasks; `is_retry` if only what others asked has changed since the last one."""
         known, full = _known(evaluations), self._full
-        confidence = torch.tensor(self.problem.confidences, dtype=torch.float64)
-        level = self.pace.level() if full is not None and isinstance(self.model, GP) else "full"
-        with threads_for(len(known)), self.pace.time(level):
+        with threads_for(len(known)), self.pace.time(level := self._level()):
             menu = self._menu(evaluations, tasks)
+            asked = torch.stack([self._encode(e) for e in evaluations.values()])
             if full is not None and level == "draw":
-                taken = torch.stack([self._encode(e) for e in evaluations.values()])
-                if tuple(tasks) not in full.gains:
-                    full.gains[tuple(tasks)] = gains_at_optima(full.analysis, menu)
-                gains = full.gains[tuple(tasks)]
-                return draw(full.analysis, self.space, menu, gains, confidence, taken, generator, min_probability)
-            pending = self.pending(evaluations)
+                if tuple(tasks) not in full.per_cost:
+                    full.per_cost[tuple(tasks)] = worth_at_optima(full.analysis, menu)
+                return draw(full.analysis, menu, full.per_cost[tuple(tasks)], asked, generator, min_probability)
             if full is not None and is_retry and full.known == known:
-                analysis = update(full.analysis, full.analysis.belief, generator, pending)
+                analysis = update(full.analysis, self._scene(full.analysis.scene.belief, evaluations, generator))
             elif full is not None and level == "update":
-                analysis = update(full.analysis, self._condition(full, evaluations), generator, pending)
+                analysis = update(
+                    full.analysis, self._scene(self._condition(full, evaluations), evaluations, generator)
+                )
             else:
                 belief, o = self.believe(evaluations)
-                analysis = analyze(belief, self.space, self.setting, generator, pending)
+                analysis = analyze(self.rule, self._scene(belief, evaluations, generator))
                 self._full = Full(known, analysis, o, {})
-            return choose(analysis, self.space, menu, confidence, generator, pending, min_probability)
+            scene = analysis.scene
+            return choose(analysis, menu, min_probability, worn_out(scene.belief, scene.confidence, asked))
+
+    def _level(self) -> Level:
+        """How thorough the next decision can be; a rule without samples of x* has none to draw from."""
+        if self._full is None or not isinstance(self.model, GP):
+            return "full"
+        level = self.pace.level()
+        return "update" if level == "draw" and self._full.analysis.worth.optima is None else level
+
+    def _scene(self, belief: Belief, evaluations: Mapping[int, Evaluation], generator: torch.Generator) -> Scene:
+        confidence = torch.tensor(self.problem.confidences, dtype=torch.float64)
+        pending = self.pending(evaluations)
+        return Scene(belief, self.space, confidence, generator, pending, len(evaluations), self.seed)
 
     def _condition(self, full: Full, evaluations: Mapping[int, Evaluation]) -> Belief:
         """The belief given all measurements, at the hyperparameters and in the units of the full analysis."""
         assert isinstance(self.model, GP)
-        assert isinstance(full.analysis.belief, GaussianProcess)
+        before = without_known(full.analysis.scene.belief)
+        assert isinstance(before, GaussianProcess)
         o = self.observations(evaluations).in_units_of(full.observations)
         snap = None if self.space.is_continuous else self.space.snap
-        return self.model.condition(o, full.analysis.belief.hyperparameters, snap)
+        belief = self.model.condition(self._measured(o), before.hyperparameters, snap)
+        return with_known(belief, o, self.problem.rows, self._exact, snap)
 
     def _encode(self, e: Evaluation) -> Float[Tensor, " d"]:
         if e.id not in self._encoded:
@@ -152,7 +180,7 @@ class Deliberation:
     @property
     def last_belief(self) -> Belief | None:
         """The belief of the last full analysis."""
-        return None if self._full is None else self._full.analysis.belief
+        return None if self._full is None else self._full.analysis.scene.belief
 
     def points(self, asked: Iterable[Evaluation]) -> Pending:
         """Where these measure, and which rows."""

@@ -55,13 +55,13 @@ class Questioner:
         seed = (self.seed * 1_000_003 + len(evaluations) + 1) % 2**63
         generator = torch.Generator().manual_seed(seed)
         self.decision = best = self.mind.decide(evaluations, tasks, generator, self.min_probability, is_retry)
-        if gain_per_cost is not None and best.gain < gain_per_cost * best.price:
+        if gain_per_cost is not None and best.gain is not None and best.gain < gain_per_cost * best.price:
             raise Exhausted(
                 "gain",
                 f"nothing is left worth its price: the best question tells {max(best.gain, 0):.2g} nats for a cost of "
                 f"{best.price:.3g}, and at least {gain_per_cost:.2g} nats per cost were asked",
             )
-        if len(tasks) < len(wanted) and best.gain < NEGLIGIBLE:
+        if len(tasks) < len(wanted) and best.gain is not None and best.gain < NEGLIGIBLE:
             raise Exhausted("budget", f"{beyond(limit)}: what is left of it buys nothing that would tell anything")
         return Question(tasks[best.task], self.space.decode(best.u), best.gain, best.price)
 
@@ -95,8 +95,8 @@ class Questioner:
         It is none of theirs, and they leave it most of its gain; who is not patient any more does without the latter.
         """
         others, belief = [e for id_, e in now.items() if id_ not in known], self.mind.last_belief
-        if question.gain is None or belief is None:
-            return False
+        if self.decision is None or belief is None:
+            return False  # a question of the initial design
         try:
             affordable((question.task,), now, self.problem, limit)
         except Exhausted:

@@ -12,12 +12,14 @@ from botorch.models.model import Model
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.acquire.settings import SETTINGS, Setting
+from pesky.acquire.rule import Rule
+from pesky.acquire.settings import Setting
 from pesky.data import Observations, check_outcomes
-from pesky.decide import Decision, recommend
+from pesky.decide import Decision
 from pesky.errors import DataError, ProblemError, StorageError, unknown_name
 from pesky.model.belief import Belief
 from pesky.model.beliefs import GP
+from pesky.optimum.recommend import recommend
 from pesky.problem import Option, Problem
 from pesky.problem.fields import finite, whole
 from pesky.space import Space
@@ -28,6 +30,7 @@ from pesky.study.deliberate import Deliberation, FitBotorch
 from pesky.study.pace import Pace
 from pesky.study.question import Questioner
 from pesky.study.recommendation import Recommendation
+from pesky.study.rules import chosen_rule
 from pesky.study.spending import beyond, kept_by_store, spent
 from pesky.threads import threads_for
 
@@ -53,9 +56,12 @@ class Study:
         seed: The same seed and the same data give the same questions; None draws one. A continued study keeps its own.
         model: `GP(...)`, or a function that fits a BoTorch model. It gets one pair (X, Y) per row, X (n, d) in the unit
             cube and Y (n, 1), and returns a fitted `ModelListGP`. Row 0 is the objective, to be minimized, the others
-            are the constraints, feasible at zero and above; all are scaled to about unit size.
-        setting: "default", "paper", or a `Setting` of your own.
-        samples: M, the number of x* samples, if not the setting's.
+            are the constraints, feasible at zero and above; all are scaled to about unit size. Rows that are known
+            are not among them.
+        rule: How questions are chosen: "pesc" or another name of `pesky.acquire.RULES`, or a rule with settings of its
+            own, like `ExpectedImprovement(noise_factor=False)`.
+        setting: How finely PESC is computed: "default", "paper", or a `Setting` of your own.
+        samples: The number of samples that the rule draws, of x* in PESC, if not its own.
         initial: Points of the Latin hypercube that every task is measured at first.
         min_probability: Ask only where the probability that all constraints hold is at least this.
         deciding_share: Deciding takes at most so many times the time of measuring: quicker decisions fill in between
@@ -70,7 +76,8 @@ class Study:
         name: str = "study",
         seed: int | None = 0,
         model: GP | FitBotorch | None = None,
-        setting: str | Setting = "default",
+        rule: str | Rule = "pesc",
+        setting: str | Setting | None = None,
         samples: int | None = None,
         initial: int = 3,
         min_probability: float | None = None,
@@ -85,15 +92,12 @@ class Study:
         self.problem, self.name, self.space = problem, name, Space.of(problem)
         seed = secrets.randbelow(2**31) if seed is None else whole("seed", seed)
         checked_model = _checked_model(model, problem, self.space)
-        chosen = SETTINGS.get(setting) if isinstance(setting, str) else setting
-        if not isinstance(chosen, Setting):
-            raise ProblemError(unknown_name("setting", setting, SETTINGS))
-        self.setting = chosen if samples is None else replace(chosen, samples=whole("samples", samples, 1))
+        self.rule = chosen_rule(rule, setting, samples, problem, self.space)
         self.initial = whole("initial", initial, 1)
         share = _positive("deciding_share", deciding_share)
         self.store = open_store(storage) if storage is None or isinstance(storage, str) else storage
         self.seed = _opened(self.store, name, problem, seed)
-        self._mind = Deliberation(problem, self.space, checked_model, self.setting, self.seed, share)
+        self._mind = Deliberation(problem, self.space, checked_model, self.rule, self.seed, share)
         self._questioner = Questioner(
             problem, self.space, self._mind, self.seed, self.initial, _share("min_probability", min_probability)
         )
@@ -159,6 +163,7 @@ class Study:
             gain_per_cost: Nats per unit of cost below which no question is worth asking: `Exhausted` again.
         """
         names = self._names(tasks)
+        self._check_counted(gain_per_cost)
         with self._deciding:
             again = self.store.claim(self.name, names, attempts=attempts, worker=worker, lease=lease)
             if again is not None:
@@ -184,6 +189,13 @@ class Study:
                     known = evaluations
                     question = self._questioner.next(known, names, limit, gain_per_cost, True)
                     decisions += 1
+
+    def _check_counted(self, gain_per_cost: float | None) -> None:
+        if gain_per_cost is not None and not self.rule.in_nats:
+            raise ProblemError(
+                f"gain_per_cost was {gain_per_cost!r} nats, and the rule {self.rule.name!r} does not count in nats: "
+                "limit evaluations, cost or seconds instead, or use the rule 'pesc'."
+            )
 
     def _names(self, tasks: str | Collection[str] | None) -> tuple[str, ...]:
         if tasks is None:
@@ -287,21 +299,25 @@ class Study:
         """
         with self._deciding:
             evaluations = self.evaluations
-            if not any(self.problem.objective in e.outcomes for e in evaluations.values()):
-                raise DataError(
-                    f"no value of the objective {self.problem.objective!r} was told yet: "
-                    "ask and tell until there is one."
-                )
+            if not any(e.outcomes.keys() & set(self.problem.grounds) for e in evaluations.values()):
+                objective = self.problem.objective
+                what = "any outcome" if objective in self.problem.known else f"the objective {objective!r}"
+                raise DataError(f"no value of {what} was told yet: ask and tell until there is one.")
             belief, observations = self._mind.believe(evaluations)
             with threads_for(len(evaluations)):
                 advice = recommend(belief, self.space, self._confidence(), self.seed)
         texts = [str(condition).removesuffix(" is true") for condition in self.problem.conditions]
         expected = observations.to_user(0, torch.tensor(advice.mean, dtype=torch.float64))
+        # What is known holds or does not: the little doubt of its row is there for the mathematics alone.
+        probabilities = [
+            float(p >= 0.5) if condition.outcome in self.problem.known else p
+            for p, condition in zip(advice.probabilities.tolist(), self.problem.conditions, strict=True)
+        ]
         return Recommendation(
             params=self.space.decode(advice.u),
             objective=self.problem.objective,
             expected=float(expected),
-            probabilities=dict(zip(texts, advice.probabilities.tolist(), strict=True)),
+            probabilities=dict(zip(texts, probabilities, strict=True)),
             is_confident=advice.is_confident,
         )
 
@@ -342,7 +358,9 @@ class Study:
         """
         from pesky.study.loop import Loop  # the loop is a client of the study
 
-        loop = Loop(self, functions, Budget.of(budget), workers, executor, tasks, watch, lease, attempts, on_interrupt)
+        given = Budget.of(budget)
+        self._check_counted(given.gain_per_cost)
+        loop = Loop(self, functions, given, workers, executor, tasks, watch, lease, attempts, on_interrupt)
         return loop.run()
 
     def to_json(self) -> str:

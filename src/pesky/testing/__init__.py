@@ -1,10 +1,12 @@
-"""Tests that a store of your own inherits; pytest and hypothesis are needed for nothing else."""
+"""Tests that a store or a rule of your own inherits; pytest and hypothesis are needed for nothing else."""
 
 import pytest
 
-pytest.register_assert_rewrite("pesky.testing.contract", "pesky.testing.crowd", "pesky.testing.machine")
+_WITH_ASSERTS = ("acquisition", "asking", "contract", "crowd", "machine")
+pytest.register_assert_rewrite(*(f"pesky.testing.{name}" for name in _WITH_ASSERTS))
 
 from pesky.testing.contract import StoreContract  # noqa: E402 (its asserts are rewritten only if it comes after)
 from pesky.testing.machine import StoreMachine  # noqa: E402
+from pesky.testing.rules import RuleContract  # noqa: E402
 
-__all__ = ["StoreContract", "StoreMachine"]
+__all__ = ["RuleContract", "StoreContract", "StoreMachine"]

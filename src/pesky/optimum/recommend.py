@@ -8,9 +8,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky import sqp
-from pesky.acquire.maximize import spread_out
 from pesky.infer.gaussian import log_cdf
 from pesky.model.belief import Belief
+from pesky.optimum.starts import spread_out
 from pesky.space import Space
 
 STARTS = 6

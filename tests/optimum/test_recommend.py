@@ -6,11 +6,10 @@ from made import hyperparameters, make_belief
 from scipy.stats import norm
 
 from pesky import Integer, Problem, Real
-from pesky.decide import recommend
-from pesky.decide.recommend import standing
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model.belief import YES_NO_NOISE
 from pesky.model.binary import pseudo_measurements
+from pesky.optimum.recommend import recommend, standing
 from pesky.space import Space
 
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})

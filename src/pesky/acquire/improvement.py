@@ -1,0 +1,80 @@
+"""What improvement rules share: the incumbent, the expected improvement on it, the probability of feasibility.
+
+Everything is in logarithms: late in a run what is worth most may be worth 1e-50, and far from it there is nothing left
+to climb along in plain units.
+"""
+
+from typing import NamedTuple
+
+import torch
+from botorch.acquisition.analytic import _log_ei_helper  # private, and exactly this: tests/acquire/test_eic.py
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from pesky.acquire.rule import Scene, Worth
+from pesky.infer.gaussian import log_cdf
+from pesky.model.belief import Belief
+from pesky.optimum.recommend import recommend, standing
+
+MEASURED_CENTERS = 4
+"""Measured points near which the search looks, besides the incumbent."""
+
+
+class Incumbent(NamedTuple):
+    u: Float[Tensor, " d"]
+    """Where it is; the point most probably feasible if there is none."""
+    eta: Float[Tensor, "*b"] | None
+    """Expected objective there, for each batch element; None while no point is feasible with confidence."""
+
+
+def find_incumbent(belief: Belief, scene: Scene) -> Incumbent:
+    """The lowest expected objective anywhere that every constraint holds with its confidence.
+
+    The point is one for all hyperparameter samples; `belief` is the scene's, or what it will be: see `believer`.
+    """
+    advice = recommend(belief, scene.space, scene.confidence, scene.draw_seed())
+    if not advice.is_confident:
+        return Incumbent(advice.u, None)
+    with torch.no_grad():
+        here = advice.u.expand(*belief.amplitude.shape[:-1], 1, len(advice.u))
+        return Incumbent(advice.u, belief.mean(here)[..., 0, 0])
+
+
+def log_improvement(
+    mean: Float[Tensor, "*b x"], variance: Float[Tensor, "*b x"], eta: Float[Tensor, "*b"]
+) -> Float[Tensor, "*b x"]:
+    """Log of E max(0, eta - f), f normal with these moments (METHOD 16)."""
+    deviation = variance.sqrt()
+    return deviation.log() + _log_ei_helper((eta[..., None] - mean) / deviation)
+
+
+def log_feasibility(
+    mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"], binary: Bool[Tensor, " j"]
+) -> Float[Tensor, "*b x"]:
+    """Log of the probability that all constraints hold; of a yes/no row, that the answer is yes (METHOD 20.3)."""
+    deviation = (variance[..., 1:, :] + binary[1:, None].to(variance)).sqrt()
+    return log_cdf(mean[..., 1:, :] / deviation).sum(-2)
+
+
+def find_centers(belief: Belief, scene: Scene, incumbent: Incumbent) -> Float[Tensor, "c d"]:
+    """The incumbent, and the measured points that may well be feasible and low."""
+    with torch.no_grad():
+        now = standing(belief, belief.points, scene.confidence)
+    scale = belief.amplitude[..., 0].sqrt().mean()
+    score = now.log_probability.sum(0) - (0.0 if incumbent.eta is None else now.mean / scale)
+    best = score.topk(min(MEASURED_CENTERS, len(score))).indices
+    return torch.cat([incumbent.u[None], belief.points[best]])
+
+
+class Feasibility(Worth):
+    """Log probability of feasibility: what counts while there is no incumbent."""
+
+    is_log = True
+
+    def __init__(self, belief: Belief, centers: Float[Tensor, "c d"]) -> None:
+        super().__init__(belief, centers)
+        self.belief, self.binary = belief, belief.binary
+        self.per_point = belief.amplitude.numel() * max(1, len(belief.points))
+
+    def each(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
+        return log_feasibility(self.belief.mean(X), self.belief.variance(X), self.binary)[..., None, :]

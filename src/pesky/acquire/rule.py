@@ -1,0 +1,121 @@
+"""What a rule is: it looks at a scene once, and can then say what measuring at any x is worth."""
+
+import math
+from abc import ABC, abstractmethod
+from typing import ClassVar, Literal, NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.acquire.pending import Pending
+from pesky.model.belief import Belief
+from pesky.optimum.sample import Optima, sample_optima
+from pesky.space import Space
+
+CHUNK = 2_000_000
+"""Numbers in the largest tensor of one evaluation; more points are taken in turns."""
+
+
+class Scene(NamedTuple):
+    """All that a rule may look at."""
+
+    belief: Belief
+    space: Space
+    confidence: Float[Tensor, " k"]
+    """The probability with which each constraint must hold at what is recommended."""
+    generator: torch.Generator
+    """Of this question alone."""
+    pending: Pending | None = None
+    asked: int = 0
+    """Questions so far, measured or not."""
+    seed: int = 0
+    """Of the whole study: the same for every question."""
+
+    def draw_seed(self) -> int:
+        """A seed for what makes its own random numbers."""
+        return int(torch.randint(2**31, (1,), generator=self.generator))
+
+    def spread(self, count: int) -> Float[Tensor, "count d"]:
+        """Points all over the space, others at every call."""
+        return self.space.spread(count, self.draw_seed()).to(self.belief.points)
+
+    def sample_optima(self, samples: int, draws: int | None, candidates: int, polish_steps: int) -> Optima:
+        """Samples of x*; see `sample_optima`. `candidates` is how many points each draw is first looked at."""
+        points = torch.cat([self.spread(candidates), self.belief.points])
+        return sample_optima(self.belief, samples, draws, points, polish_steps, self.generator)
+
+
+class Worth(ABC):
+    """What measuring at x is worth, a function of x with everything else fixed.
+
+    v values at each point: one gain per row, or a single value of measuring all rows together. Leading dimensions b
+    are those of the belief.
+    """
+
+    is_log: bool = False
+    """Whether the values are logarithms, because what is worth anything at all may differ by hundreds of decades."""
+    per_point: int = 1
+    """Numbers that one point takes in the largest tensor on the way."""
+    optima: Optima | None = None
+    """The samples of x* behind it, if it has any."""
+
+    def __init__(self, belief: Belief, centers: Float[Tensor, "c d"]) -> None:
+        self.seconds: dict[str, float] = {}
+        """CPU time of each stage of its preparation, where there are several."""
+        self.batch = belief.amplitude.shape[:-1]
+        self.centers = centers
+        """Points near which it is probably large: where the search looks closer."""
+
+    @abstractmethod
+    def each(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b v x"]:
+        """The values at points of their own for every batch element, differentiable in X."""
+
+    def values(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "x v"]:
+        """The values at each point, averaged over hyperparameter samples."""
+        chunks = X.split(max(1, CHUNK // self.per_point))
+        return torch.cat([self._averaged(chunk) for chunk in chunks]) if len(chunks) > 1 else self._averaged(X)
+
+    def _averaged(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "x v"]:
+        each = self.each(X.expand(*self.batch, *X.shape))
+        flat = each.reshape(-1, *each.shape[-2:])
+        return (flat.logsumexp(0) - math.log(len(flat)) if self.is_log else flat.mean(0)).mT
+
+
+class Named(Worth):
+    """The worth of a rule that has made up its mind about the point: largest there, and falling with the distance.
+
+    `weight` is what measuring each row there is worth.
+    """
+
+    def __init__(self, belief: Belief, u: Float[Tensor, " d"], weight: Float[Tensor, " v"]) -> None:
+        super().__init__(belief, u[None])
+        self.u, self.weight = u, weight
+
+    def each(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b v x"]:
+        return self.weight[:, None] * (-(X - self.u).square().sum(-1)).exp()[..., None, :]
+
+
+class Rule(ABC):
+    """How the next question is chosen; a frozen dataclass, whose fields are what can be set.
+
+    `prepare` does all that does not depend on x.
+    """
+
+    name: ClassVar[str]
+    measures: ClassVar[Literal["each", "together"]]
+    """Whether it says what each row is worth by itself, so that outcomes may be measured separately, or only what all
+    of them are worth together."""
+    in_nats: ClassVar[bool]
+    """Whether its values are expected information."""
+
+    def check(self, dim: int, constraints: int) -> None:  # noqa: B027 (most rules take any problem)
+        """Nothing, or a ProblemError that says why the rule does not suit such a problem."""
+
+    @abstractmethod
+    def prepare(self, scene: Scene) -> Worth:
+        """What measuring is worth, in this scene."""
+
+    def refresh(self, before: Worth, scene: Scene) -> Worth:
+        """The same, in haste: at the hyperparameters that `before` was prepared for, with more data or questions."""
+        return self.prepare(scene)

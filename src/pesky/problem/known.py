@@ -1,0 +1,110 @@
+"""What needs no measuring: outcomes that a function of the parameters gives exactly."""
+
+import importlib
+import re
+import sys
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pesky.errors import ProblemError, unknown_name
+from pesky.problem.fields import Named, named
+
+KnownFunction = Callable[[dict[str, Any]], object]
+"""The parameters, as functions that measure get them -> the outcome's exact value, a number of any kind."""
+
+_PATH = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
+_EXPECTED = "expected a function that takes the parameters as a dict and returns a number, or its import path, like"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The function that an import path, like "prices:total", names; it is imported when it is first called."""
+
+    path: str
+
+    def __call__(self, params: dict[str, Any]) -> object:
+        return self.function(params)
+
+    @cached_property
+    def function(self) -> KnownFunction:
+        """The function itself."""
+        module, _, name = self.path.partition(":")
+        try:
+            found: object = importlib.import_module(module)
+            for part in name.split("."):
+                found = getattr(found, part)
+        except Exception as error:
+            raise ProblemError(
+                f"the known function {self.path!r} could not be imported ({type(error).__name__}: {error}): put its "
+                "module where Python finds it, or give the problem again, as in Study(problem, storage=...)."
+            ) from error
+        if not callable(found):
+            raise ProblemError(f"the known function {self.path!r} is {found!r}: {_EXPECTED} 'prices:total'.")
+        return found
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """The place of a function that could not be stored: it says so when it is called."""
+
+    outcome: str
+
+    def __call__(self, params: dict[str, Any]) -> object:
+        raise ProblemError(
+            f"the function of the known outcome {self.outcome!r} could not be stored, since lambdas and functions of a "
+            "script have no import path: give the problem again, as in Study(problem, storage=...)."
+        )
+
+
+def known_functions(given: object, outcomes: tuple[str, ...], yes_no: Set[str]) -> Named[KnownFunction]:
+    """The function of each known outcome; `outcomes` are all that the problem names."""
+    if given is None:
+        return Named({})
+    known = {outcome: _function(outcome, each, outcomes, yes_no) for outcome, each in named("known", given).items()}
+    if all(outcome in known for outcome in outcomes):
+        raise ProblemError(
+            f"known: {', '.join(map(repr, outcomes))} is all that the problem names: expected at least one outcome "
+            "that is measured: leave it out of `known`, or use an optimizer for functions that cost nothing."
+        )
+    return Named(known)
+
+
+def _function(outcome: str, given: object, outcomes: tuple[str, ...], yes_no: Set[str]) -> KnownFunction:
+    if outcome not in outcomes:
+        raise ProblemError(f"known: {unknown_name('outcome', outcome, outcomes)}")
+    if outcome in yes_no:
+        raise ProblemError(
+            f"known: {outcome!r} is a yes or no, and only numbers can be known: let its function return a number, "
+            f"positive where it is a yes, and write the constraint '{outcome} >= 0'."
+        )
+    if isinstance(given, str) and _PATH.fullmatch(given):
+        return Imported(given)
+    if isinstance(given, str) or not callable(given):
+        raise ProblemError(f"known: the function of {outcome!r} was {given!r}: {_EXPECTED} 'prices:total'.")
+    return given
+
+
+def to_paths(known: Mapping[str, KnownFunction]) -> dict[str, str | None]:
+    """The import path of each function, None where it has none: what can be written of it."""
+    return {outcome: _import_path(function) for outcome, function in known.items()}
+
+
+def from_paths(given: object) -> object:
+    """What `to_paths` wrote, as `known_functions` takes it; whatever else it may be is left for that to judge."""
+    if not isinstance(given, Mapping):
+        return given
+    return {outcome: Forgotten(outcome) if path is None else path for outcome, path in given.items()}
+
+
+def _import_path(function: object) -> str | None:
+    if isinstance(function, Imported):
+        return function.path
+    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
+    if not isinstance(module, str) or not isinstance(name, str) or module == "__main__":
+        return None
+    found: object = sys.modules.get(module)
+    for part in name.split("."):  # a lambda and a function within another are not found there
+        found = getattr(found, part, None)
+    return f"{module}:{name}" if found is function else None

@@ -1,0 +1,102 @@
+"""Every rule keeps the contract; settings are such that the tests are quick."""
+
+import pytest
+
+from pesky.acquire import RULES, Rule, Setting, rule_of
+from pesky.errors import ProblemError
+from pesky.file.tables import RuleName
+from pesky.testing import RuleContract
+
+QUICK = Setting(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64)
+
+
+class TestPESC(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("pesc", setting=QUICK)
+
+
+class TestPES(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("pes", setting=QUICK)
+
+
+class TestJESC(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("jesc", samples=16)
+
+
+class TestCMES(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("cmes", samples=16)
+
+
+class TestEIC(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("eic")
+
+
+class TestEICDecoupled(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("eic-decoupled")
+
+
+class TestAL(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("al")
+
+
+class TestIECI(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("ieci")
+
+
+class TestEVR(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("evr")
+
+
+class TestRS(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("rs", cells=12, samples=2000)
+
+
+class TestRSDG(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("rsdg")
+
+
+class TestSobol(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("sobol")
+
+
+class TestRandom(RuleContract):
+    @pytest.fixture
+    def rule(self) -> Rule:
+        return rule_of("random")
+
+
+def test_the_names_of_a_study_file_are_those_of_the_rules():
+    assert set(RuleName.__args__) == set(RULES)
+    assert all(rule.name == name for name, rule in RULES.items())
+
+
+def test_a_name_that_is_no_rule_is_refused_with_the_nearest_one():
+    with pytest.raises(ProblemError, match=r"unknown rule 'sobel': expected one of 'pesc'.* Did you mean 'sobol'"):
+        rule_of("sobel")
+    with pytest.raises(
+        ProblemError, match=r"the rule 'eic': unknown setting 'noise_facto'.*Did you mean 'noise_factor'"
+    ):
+        rule_of("eic", noise_facto=True)

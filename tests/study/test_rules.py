@@ -1,0 +1,71 @@
+"""The rule that a study follows: by name or with settings of its own, and refused where it does not suit."""
+
+from dataclasses import replace
+
+import pytest
+
+from pesky import Budget, Problem, ProblemError, Real, Study, Task
+from pesky.acquire import DEFAULT, PAPER, Setting, rule_of
+from pesky.acquire.eic import ExpectedImprovement
+from pesky.acquire.pesc import PredictiveEntropySearch
+
+BOX = {"x": Real(0, 1), "y": Real(0, 1)}
+PROBLEM = Problem(BOX, minimize="f", constraints=["c >= 0"])
+APART = Problem(BOX, minimize="f", constraints=["c >= 0"], tasks={"f": Task(["f"]), "c": Task(["c"])})
+FREE = Problem(BOX, minimize="f")
+
+
+def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
+    assert Study(PROBLEM).rule == PredictiveEntropySearch(DEFAULT)
+    assert Study(PROBLEM, setting="paper").rule == PredictiveEntropySearch(PAPER)
+    assert Study(PROBLEM, samples=7).rule == PredictiveEntropySearch(replace(DEFAULT, samples=7))
+    assert Study(PROBLEM, rule="eic").rule == ExpectedImprovement()
+    assert Study(PROBLEM, rule=ExpectedImprovement(noise_factor=False)).rule == ExpectedImprovement(False)
+    own = Setting(samples=4, draws=None, local_reach=None)
+    more = PredictiveEntropySearch(replace(own, samples=9))
+    assert Study(PROBLEM, rule=PredictiveEntropySearch(own), samples=9).rule == more
+    assert Study(PROBLEM, rule="cmes", samples=9).rule == rule_of("cmes", samples=9)
+
+
+@pytest.mark.parametrize(
+    ("problem", "options", "message"),
+    [
+        (PROBLEM, {"rule": "esc"}, "unknown rule 'esc': expected one of .* Did you mean 'pesc'"),
+        (PROBLEM, {"rule": None}, "unknown rule None"),
+        (PROBLEM, {"rule": ExpectedImprovement}, "unknown rule <class"),
+        (PROBLEM, {"rule": "eic", "setting": "paper"}, "setting was 'paper', which is PESC's; the rule 'eic' has none"),
+        (PROBLEM, {"rule": "eic", "samples": 5}, "samples was 5, and the rule 'eic' draws none: leave it out"),
+        (
+            PROBLEM,
+            {"rule": "pes"},
+            "'pes' is for problems without constraints, and this one has 1: use 'pesc'",
+        ),
+        (
+            Problem({f"x{i}": Real(0, 1) for i in range(3)}, minimize="f"),
+            {"rule": "rs"},
+            "2 dimensions at most; this one has 3.*'rsdg'",
+        ),
+        (APART, {"rule": "eic"}, "'eic' asks for all outcomes.* the task 'f' does not measure 'c'.*'eic-decoupled'"),
+        (APART, {"rule": "cmes"}, "'cmes' asks for all outcomes.*'pesc', 'jesc'"),
+    ],
+)
+def test_a_rule_that_does_not_suit_is_refused_at_once(problem, options, message):
+    with pytest.raises(ProblemError, match=message):
+        Study(problem, **options)
+
+
+def test_nats_are_not_asked_of_a_rule_that_does_not_count_in_them():
+    study = Study(PROBLEM, rule="eic")
+    with pytest.raises(ProblemError, match="'eic' does not count in nats: limit evaluations, cost or seconds instead"):
+        study.run(lambda params: {"f": 0.0, "c": 1.0}, Budget(gain_per_cost=0.1))
+    with pytest.raises(ProblemError, match="'eic' does not count in nats"):
+        study.ask(gain_per_cost=0.1)
+    assert not study.evaluations
+
+
+def test_a_problem_without_constraints_is_for_pes():
+    study = Study(FREE, rule="pes", samples=8)
+    for _ in range(5):
+        evaluation = study.ask()
+        study.tell(evaluation, {"f": float(evaluation.params["x"])})
+    assert study.decision is not None
