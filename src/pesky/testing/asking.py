@@ -122,7 +122,7 @@ class AskingContract(RuleTest):
             return {name: values[name] for name in problem.outcomes}
 
         study = Study(problem, rule=rule)
-        self.go_on(study, 14, measure)
+        self.go_on(study, 11, measure)
         asked = torch.tensor([list(e.params.values()) for e in study.evaluations.values()], dtype=torch.float64)
         near = (asked[:, None] - asked).abs().amax(-1) < 0.01
         assert near.sum(-1).max() <= 4
