@@ -44,6 +44,7 @@ def test_check_sums_up_what_is_asked(pesky, project):
         "subject to c >= 0, with confidence 0.95",
         "over k: Choice(options=('a', 'b'))",
         "all measures f, c by hand",
+        "asked by the rule pesc",
         "until 3 evaluations",
         "kept in study.db",
     ):

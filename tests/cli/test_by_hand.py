@@ -26,6 +26,13 @@ def test_what_was_asked_can_be_told(pesky, project):
     assert "#1 done" in pesky("tell", "study.toml", "#1", "--json", '{"f": 2, "c": 0.1}').stdout
 
 
+def test_another_rule_says_who_asks(pesky, project):
+    project.change("[budget]", '[run]\ninitial = 1\nrule = { name = "eic", noise_factor = false }\n\n[budget]')
+    pesky("ask", "study.toml")
+    pesky("tell", "study.toml", 0, "f=1.5", "c=0.2")
+    assert pesky("ask", "study.toml").stdout.startswith("#1: measure all (chosen by eic)\n  x = ")
+
+
 def test_what_cannot_be_measured_is_failed_or_abandoned(pesky, project):
     for _ in range(2):
         pesky("ask", "study.toml")

@@ -51,6 +51,8 @@ def summary(file: "StudyFile") -> Iterator[str]:
         yield f"  {name} is known, by {function}"
     for name, resource in problem.resources.items():
         yield f"  {name} runs {', '.join(resource.tasks)}, {resource.slots} at once"
+    rule = file.run.rule
+    yield f"  asked by the rule {rule if isinstance(rule, str) else rule['name']}"
     limits = [f"{limit:g} {what}" for what, limit in file.budget.model_dump(exclude_none=True).items()]
     yield f"  until {' or '.join(limits)}" if limits else "  without a [budget], which `pesky run` needs"
     yield f"  kept in {where(file)}"
