@@ -38,7 +38,7 @@ def plain(of: Lagrangian, f: Tensor, c: Tensor) -> Tensor:
 @pytest.mark.parametrize("k", [0, 1, 2, 3])
 def test_improvement_and_mean_are_those_of_draws(k: int):
     belief = make_belief(rows=k + 1, n=8, seed=1, offsets=(0.3,) * k)
-    worth = AugmentedLagrangian(samples=4096).prepare(scene(belief))
+    worth = AugmentedLagrangian(samples=4096).improvement(scene(belief))
     assert not bool(worth.is_exhausted)
     X = points(60)
     X = X[worth.values(X)[:, 0].topk(6).indices]
@@ -52,7 +52,7 @@ def test_improvement_and_mean_are_those_of_draws(k: int):
     error = gained.std(0) / len(z) ** 0.5
     assert ((worth.each(X)[0].exp() - gained.mean(0)).abs() <= 4 * error + 2e-3 * gained.mean(0)).all()
 
-    by_mean = BY_MEAN.prepare(scene(belief))
+    by_mean = BY_MEAN.improvement(scene(belief))
     assert bool(by_mean.is_exhausted)
     mean = by_mean.reference + by_mean.threshold * (by_mean.threshold.log() - by_mean.each(X)[0])
     assert ((mean - level.mean(0)).abs() <= 4 * level.std(0) / len(z) ** 0.5).all()
@@ -121,7 +121,7 @@ def test_idle_evaluations_count_as_ones_without_progress():
     assert bool(after.rho < before.rho)
     belief = infeasible()
     asked = scene(belief)._replace(asked=len(belief.points) + 1)
-    assert bool((rule.prepare(asked).lagrangian.rho < rule.prepare(scene(belief)).lagrangian.rho).all())
+    assert bool((rule.improvement(asked).lagrangian.rho < rule.improvement(scene(belief)).lagrangian.rho).all())
 
 
 @pytest.mark.parametrize("rule", [AugmentedLagrangian(), BY_MEAN])
@@ -136,7 +136,7 @@ def test_units_do_not_matter(rule: AugmentedLagrangian):
             amplitude=h.amplitude * factor**2, noise=h.noise * factor**2, mean=h.mean * factor + shift
         ),
     )  # fmt: skip
-    one, two = rule.prepare(scene(belief)), rule.prepare(scene(other))
+    one, two = rule.improvement(scene(belief)), rule.improvement(scene(other))
     assert bool((one.lagrangian.multiplier > 0).any())
     torch.testing.assert_close(two.lagrangian.multiplier, one.lagrangian.multiplier, rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(two.lagrangian.rho, one.lagrangian.rho, rtol=1e-5, atol=0)
@@ -148,15 +148,15 @@ def test_units_do_not_matter(rule: AugmentedLagrangian):
 @pytest.mark.parametrize("rule", [AugmentedLagrangian(), BY_MEAN])
 def test_gradients_are_difference_quotients_and_batches_their_elements(build, rule: AugmentedLagrangian):
     belief, X = build(), points()
-    worth = rule.prepare(scene(belief))
+    worth = rule.improvement(scene(belief))
     here = X.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(worth.values(here).sum(), here)
     torch.testing.assert_close(gradient, difference_quotient(lambda x: worth.values(x)[:, 0], X), rtol=1e-4, atol=1e-4)
 
     several = samples_of(belief, 3)
-    batched = rule.prepare(scene(several))
+    batched = rule.improvement(scene(several))
     for i in range(3):
-        alone = rule.prepare(scene(sample_of(several, i)))
+        alone = rule.improvement(scene(sample_of(several, i)))
         torch.testing.assert_close(batched.each(X.expand(3, *X.shape))[i], alone.each(X))
 
 
@@ -165,7 +165,7 @@ def test_gradients_are_difference_quotients_and_batches_their_elements(build, ru
 def test_everything_is_finite_at_measured_noise_free_points(build, rows: int):
     belief = build(rows, noise=1e-12)
     for rule in (AugmentedLagrangian(), BY_MEAN):
-        worth = rule.prepare(scene(belief))
+        worth = rule.improvement(scene(belief))
         X = torch.cat([belief.points, worth.centers]).requires_grad_()
         values = worth.values(X)
         assert torch.isfinite(values).all()
@@ -185,7 +185,7 @@ def test_where_nothing_is_to_be_gained_the_mean_decides():
         n = len(told)
         y = torch.stack([told[:, 0], told[:, 0] - 0.3])
         belief = replace(some, X=told.expand(2, n, 1), y=y, mask=torch.ones(2, n, dtype=torch.bool))
-        worth = rule.prepare(scene(belief))
+        worth = rule.improvement(scene(belief))
         assert bool(worth.is_exhausted) == is_exhausted
         assert float(X[worth.values(X)[:, 0].argmax()]) == pytest.approx(float(lowest), abs=5e-3)
 
@@ -194,7 +194,7 @@ def test_a_known_objective_is_a_row_like_another():
     constraint = make_belief(rows=1, n=7, seed=3, mean=0.2)
     known = Exact("f", lambda p: p["x0"] + p["x1"], scene(constraint).space)
     belief = WithKnown(constraint, (ExactRow(known, 1.0, 0.0, 1.0), None))
-    worth = AugmentedLagrangian(samples=4096).prepare(scene(belief))
+    worth = AugmentedLagrangian(samples=4096).improvement(scene(belief))
     X = points(60)
     X = X[worth.values(X)[:, 0].topk(6).indices]
     z = torch.randn(200_000, 6, generator=torch.Generator().manual_seed(0))
@@ -208,10 +208,10 @@ def test_a_known_objective_is_a_row_like_another():
 def test_what_is_pending_is_not_asked_again():
     belief, rule = feasible(noise=1e-8), AugmentedLagrangian()
     X = points(200)
-    values = rule.prepare(scene(belief)).values(X)[:, 0]
+    values = rule.improvement(scene(belief)).values(X)[:, 0]
     best = X[values.argmax()][None]
     pending = Pending(best, torch.ones(1, 3, dtype=torch.bool))
-    after = rule.prepare(scene(belief, pending))
+    after = rule.improvement(scene(belief, pending))
     assert float(after.values(best)) < float(values.max()) - 3
     assert after.lowest <= belief.mean(best)[0, 0] + after.lagrangian.penalty(belief.mean(best)[1:])
     assert torch.isfinite(after.values(X)).all()
@@ -221,7 +221,7 @@ def test_yes_no_rows_enter_by_their_latent_function():
     belief = feasible()
     yes_no = replace(belief, yes_no=torch.tensor([False, True, False]))
     X, rule = points(), AugmentedLagrangian()
-    torch.testing.assert_close(rule.prepare(scene(yes_no)).values(X), rule.prepare(scene(belief)).values(X))
+    torch.testing.assert_close(rule.improvement(scene(yes_no)).values(X), rule.improvement(scene(belief)).values(X))
 
 
 def test_it_is_an_acquisition_of_botorchs():
@@ -253,5 +253,5 @@ def test_it_solves_the_toy_problem():
 
 def test_the_belief_is_not_changed_by_asking():
     belief: GaussianProcess = feasible()
-    values = [AugmentedLagrangian().prepare(scene(belief)).values(points()) for _ in range(2)]
+    values = [AugmentedLagrangian().improvement(scene(belief)).values(points()) for _ in range(2)]
     torch.testing.assert_close(values[0], values[1], rtol=0, atol=0)

@@ -26,6 +26,9 @@ def cost(params):
 def two(a, b):
     return 1.0
 
+def broken(params):
+    return float("nan")
+
 def measure(params):
     return {"c": params["x"] - 0.3, "size": 1.0}
 """
@@ -113,3 +116,8 @@ def test_a_task_that_measures_what_is_known_is_a_mistake_of_the_task(write):
     (mistake,) = caught.value.mistakes
     assert mistake.key == "tasks.run.outcomes"
     assert "measures 'cost', which is known" in mistake.message
+
+
+def test_a_function_that_gives_no_number_is_a_mistake(write):
+    with pytest.raises(StudyFileError, match=r"known\.cost: the known outcome 'cost' at .* was nan"):
+        StudyFile.read(write(":cost", ":broken"))

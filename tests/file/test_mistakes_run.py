@@ -36,10 +36,17 @@ MISTAKES = {
         "seed = 0", 'rule = { name = "eic", noise = 1 }', "run.rule", "rule", "the rule 'eic': unknown setting 'noise'",
     ),
     "a rule in a table without a name": (
-        "seed = 0", "rule = { noise_factor = true }", "run.rule", "rule", "unknown rule None: expected one of 'pesc'",
+        "seed = 0", "rule = { noise_factor = true }", "run.rule", "rule", "expected a name in it, like name = 'eic'",
     ),
     "a rule for what is measured together": (
         "seed = 0", 'rule = "eic"', "run.rule", "rule", "use a rule for outcomes that are measured separately: 'pesc'",
+    ),
+    "a setting of a rule that is no number": (
+        "seed = 0", 'rule = { name = "jesc", samples = "many" }', "run.rule", "rule", "samples was 'many'",
+    ),
+    "nats of a rule that has none": (
+        "[run]\nseed = 0", 'gain_per_cost = 0.1\n[run]\nrule = "sobol"', "budget.gain_per_cost", "gain_per_cost",
+        "the rule 'sobol' does not count in nats",
     ),
     "no samples": ("seed = 0", "samples = 0", "run.samples", "samples", "1 or above"),
     "a key of another table": ("seed = 0", "timeout = 5", "run.timeout", "timeout", "belongs in [tasks.NAME]"),

@@ -9,11 +9,11 @@ from benchmarks.stress import main, run_all, situation, tabulate
 
 
 @pytest.mark.slow
-def test_two_thousand_runs_stay_finite():
-    results = run_all(2000)
+def test_runs_of_every_kind_stay_finite():
+    results = run_all(800)
     console.print(tabulate(results))
     runs = sum(outcome.runs for _, outcome in results)
-    assert runs >= 2000
+    assert runs >= 800
     assert [s for s, outcome in results if not outcome.is_finite] == []
     # stopping early is safe, and stays rare
     assert sum(outcome.stopped for _, outcome in results) <= 0.01 * runs

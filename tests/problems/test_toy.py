@@ -4,6 +4,7 @@ import pytest
 import torch
 from scipy.optimize import minimize
 
+from pesky import Study
 from pesky.problems import toy
 from pesky.problems.toy import OPTIMUM, OPTIMUM_VALUE, toy_truth
 from pesky.space import Space
@@ -80,3 +81,11 @@ def test_evaluates_without_noise_by_name():
     assert benchmark.problem.confidences == (0.9, 0.9)
     assert dict(benchmark.problem.noise) == {"f": 0.0, "c1": 0.0, "c2": 0.0}
     assert Space.of(benchmark.problem).dim == 2
+
+
+def test_a_study_runs_it_and_its_params_have_a_gap():
+    benchmark = toy()
+    study = Study(benchmark.problem, rule="random")
+    assert study.run(benchmark.evaluate, 4).failed == 0
+    params = study.recommend().params
+    assert benchmark.utility_gap(params) == benchmark.utility_gap(study.space.encode(params))

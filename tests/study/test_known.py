@@ -228,3 +228,10 @@ def test_a_study_without_known_outcomes_is_stored_as_it_was(tmp_path):
     s = Study(problem, storage=url)
     assert "known" not in s.store.load("study").problem
     Study(problem, storage=url)
+
+
+def test_a_known_function_that_does_not_work_is_found_before_anything_is_measured():
+    s = Study(Problem(SQUARE, minimize="f", constraints=TOY, known={"c1": lambda p: math.nan}), setting=QUICK)
+    with pytest.raises(ProblemError, match="c1"):
+        s.ask()
+    assert not s.evaluations

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pesky import Budget, Problem, ProblemError, Real, Study, Task
-from pesky.acquire import DEFAULT, PAPER, Setting, rule_of
+from pesky.acquire import DEFAULT, PAPER, Rule, Setting, rule_of
 from pesky.acquire.eic import ExpectedImprovement
 from pesky.acquire.pesc import PredictiveEntropySearch
 
@@ -24,6 +24,9 @@ def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
     own = Setting(samples=4, draws=None, local_reach=None)
     more = PredictiveEntropySearch(replace(own, samples=9))
     assert Study(PROBLEM, rule=PredictiveEntropySearch(own), samples=9).rule == more
+    assert Study(PROBLEM, rule={"name": "eic", "noise_factor": False}).rule == ExpectedImprovement(False)
+    assert Study(PROBLEM, rule={"name": "pesc", "setting": "paper"}).rule == PredictiveEntropySearch(PAPER)
+    assert rule_of("al", patience=0).check(2, 1) is None
     assert Study(PROBLEM, rule="cmes", samples=9).rule == rule_of("cmes", samples=9)
 
 
@@ -32,7 +35,29 @@ def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
     [
         (PROBLEM, {"rule": "esc"}, "unknown rule 'esc': expected one of .* Did you mean 'pesc'"),
         (PROBLEM, {"rule": None}, "unknown rule None"),
-        (PROBLEM, {"rule": ExpectedImprovement}, "unknown rule <class"),
+        (
+            PROBLEM,
+            {"rule": ExpectedImprovement},
+            r"was the class ExpectedImprovement: expected ExpectedImprovement\(\), or",
+        ),
+        (PROBLEM, {"rule": {"noise_factor": False}}, "the rule was {'noise_factor': False}: expected a name in it"),
+        (
+            PROBLEM,
+            {"rule": {"name": "eic", "noise_factor": "no"}},
+            "'eic': noise_factor was 'no': expected True or False",
+        ),
+        (
+            PROBLEM,
+            {"rule": {"name": "jesc", "samples": 0}},
+            "'jesc': samples was 0: expected a whole number, at least 1",
+        ),
+        (PROBLEM, {"rule": {"name": "jesc", "samples": "many"}}, "'jesc': samples was 'many'"),
+        (PROBLEM, {"rule": {"name": "al", "tolerance": -1}}, "'al': tolerance was -1: expected a number, 0 or above"),
+        (
+            PROBLEM,
+            {"rule": {"name": "pesc", "setting": "papper"}},
+            "'pesc': setting: unknown setting 'papper'.*'paper'",
+        ),
         (PROBLEM, {"rule": "eic", "setting": "paper"}, "setting was 'paper', which is PESC's; the rule 'eic' has none"),
         (PROBLEM, {"rule": "eic", "samples": 5}, "samples was 5, and the rule 'eic' draws none: leave it out"),
         (
@@ -69,3 +94,13 @@ def test_a_problem_without_constraints_is_for_pes():
         evaluation = study.ask()
         study.tell(evaluation, {"f": float(evaluation.params["x"])})
     assert study.decision is not None
+
+
+def test_a_rule_without_what_every_rule_has_is_refused_when_it_is_written():
+    with pytest.raises(TypeError, match="the rule Careless lacks measures, in_nats"):
+
+        class Careless(Rule):
+            name = "careless"
+
+            def prepare(self, scene):
+                raise NotImplementedError

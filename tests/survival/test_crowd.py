@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 from pathlib import Path
 from statistics import quantiles
 
@@ -10,7 +11,7 @@ from survival.small import small
 
 from pesky.store import Evaluation, State
 
-ASKERS, EVALUATIONS, TOLD_BY_TELLER = 8, 500, 20
+ASKERS, EVALUATIONS, TOLD_BY_TELLER = 8, int(os.environ.get("PESKY_CROWD", "250")), 20
 
 
 @pytest.mark.slow

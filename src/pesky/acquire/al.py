@@ -1,7 +1,7 @@
 """Augmented Lagrangian with expected improvement inside (Gramacy et al., Technometrics 2016; METHOD 16)."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.quasirandom import SobolEngine
 
 from pesky.acquire.believer import believe
-from pesky.acquire.improvement import log_improvement
+from pesky.acquire.improvement import Feasibility, log_improvement
 from pesky.acquire.rule import Rule, Scene, Worth
 from pesky.infer.gaussian import log_cdf, log_density
 from pesky.model.belief import Belief
@@ -85,12 +85,18 @@ class AugmentedLagrangian(Rule):
     tolerance: float = 1e-2
     """A violation that counts as none for rho, in root mean squares of c_k: a constraint that is active at the solution
     is never met exactly, and rho would shrink for ever. The multipliers take care of it."""
-    patience: int = 1
+    patience: int = field(default=1, metadata={"least": 0})
     """Evaluations in a row without a lower L after which lam and rho are updated; 0 updates after every evaluation."""
     negligible: float = 1e-5
     """Where no expected improvement exceeds this share of the range of f, the mean of L is minimized instead."""
 
-    def prepare(self, scene: Scene) -> "LagrangianImprovement":
+    def prepare(self, scene: Scene) -> Worth:
+        if not len(scene.belief.points):
+            return Feasibility(believe(scene.belief, scene.pending), scene.spread(1))  # no history, no L
+        return self.improvement(scene)
+
+    def improvement(self, scene: Scene) -> "LagrangianImprovement":
+        """What measuring is worth once something was measured."""
         belief = believe(scene.belief, scene.pending)
         # In the order in which they were told; those without an objective, as of failed runs, come last.
         measured = belief.points.expand(*belief.amplitude.shape[:-1], *belief.points.shape)

@@ -1,6 +1,7 @@
 """The rules by name."""
 
-from dataclasses import fields, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from pesky.acquire.al import AugmentedLagrangian
@@ -38,15 +39,17 @@ SEPARATE = ", ".join(repr(name) for name, rule in RULES.items() if rule.measures
 
 
 def rule_of(given: object, **settings: Any) -> Rule:
-    """The rule of this name, or the given one, with these of its fields set."""
+    """The rule of this name, or of this mapping with a name and settings, or the given one; with these fields set."""
+    if isinstance(given, Mapping):
+        if "name" not in given:
+            raise ProblemError(f"the rule was {dict(given)!r}: expected a name in it, like name = 'eic'.")
+        return rule_of(given["name"], **{key: value for key, value in given.items() if key != "name"}, **settings)
+    if isinstance(given, type) and issubclass(given, Rule):
+        raise ProblemError(f"the rule was the class {given.__name__}: expected {given.__name__}(), or {given.name!r}.")
     if isinstance(given, str) and given in RULES:
         rule = RULES[given]()
     elif isinstance(given, Rule):
         rule = given
     else:
         raise ProblemError(unknown_name("rule", given, RULES))
-    known = [field.name for field in fields(rule)]  # pyright: ignore[reportArgumentType] (every rule is a dataclass)
-    for name in settings:
-        if name not in known:
-            raise ProblemError(f"the rule {rule.name!r}: {unknown_name('setting', name, known)}")
-    return replace(rule, **settings)  # pyright: ignore[reportArgumentType]
+    return replace(rule, **rule.checked(settings))  # pyright: ignore[reportArgumentType] (every rule is a dataclass)

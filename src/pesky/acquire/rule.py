@@ -2,15 +2,20 @@
 
 import math
 from abc import ABC, abstractmethod
-from typing import ClassVar, Literal, NamedTuple
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.pending import Pending
+from pesky.acquire.settings import SETTINGS, Setting
+from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import Belief
 from pesky.optimum.sample import Optima, sample_optima
+from pesky.problem.fields import finite, whole
 from pesky.space import Space
 
 CHUNK = 2_000_000
@@ -99,7 +104,9 @@ class Named(Worth):
 class Rule(ABC):
     """How the next question is chosen; a frozen dataclass, whose fields are what can be set.
 
-    `prepare` does all that does not depend on x.
+    A subclass has a `name`, says what it `measures`, "each" or "together", and whether its values are `in_nats`, and
+    overrides `prepare`, which does all that does not depend on x. What is pending in the scene is its business:
+    `believe(scene.belief, scene.pending)` is the belief as it will be, if the results come out as expected.
     """
 
     name: ClassVar[str]
@@ -108,6 +115,32 @@ class Rule(ABC):
     of them are worth together."""
     in_nats: ClassVar[bool]
     """Whether its values are expected information."""
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        if missing := [name for name in ("name", "measures", "in_nats") if not hasattr(cls, name)]:
+            raise TypeError(
+                f"the rule {cls.__name__} lacks {', '.join(missing)}: every rule has these class variables."
+            )
+
+    def __post_init__(self) -> None:
+        given = {field.name: getattr(self, field.name) for field in fields(self)}  # pyright: ignore[reportArgumentType]
+        for name, value in self.checked(given).items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def checked(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings, names turned into what they name; a ProblemError if one is unknown or of the wrong kind."""
+        known = {field.name: field for field in fields(cls)}  # pyright: ignore[reportArgumentType] (a dataclass)
+        for name in settings:
+            if name not in known:
+                raise ProblemError(f"the rule {cls.name!r}: {unknown_name('setting', name, known)}")
+        return {
+            name: _checked(
+                f"the rule {cls.name!r}: {name}", value, known[name].default, known[name].metadata.get("least", 1)
+            )
+            for name, value in settings.items()
+        }
 
     def check(self, dim: int, constraints: int) -> None:  # noqa: B027 (most rules take any problem)
         """Nothing, or a ProblemError that says why the rule does not suit such a problem."""
@@ -119,3 +152,23 @@ class Rule(ABC):
     def refresh(self, before: Worth, scene: Scene) -> Worth:
         """The same, in haste: at the hyperparameters that `before` was prepared for, with more data or questions."""
         return self.prepare(scene)
+
+
+def _checked(what: str, given: Any, default: object, least: int) -> Any:
+    """What was given for a field, if it is of the kind of its default; a ProblemError if it is not."""
+    if isinstance(default, Setting):
+        setting = SETTINGS.get(given) if isinstance(given, str) else given
+        if not isinstance(setting, Setting):
+            raise ProblemError(f"{what}: {unknown_name('setting', given, SETTINGS)}")
+        return setting
+    if isinstance(default, bool):
+        if not isinstance(given, bool):
+            raise ProblemError(f"{what} was {given!r}: expected True or False.")
+        return given
+    if isinstance(default, int):
+        return whole(what, given, least)
+    if isinstance(default, float):
+        if finite(what, given) < 0:
+            raise ProblemError(f"{what} was {given!r}: expected a number, 0 or above.")
+        return float(given)
+    return given

@@ -15,20 +15,36 @@ def rule_in(run: RunTable) -> "Rule":
     """The rule by its name, with the settings of its table if it has one; a ProblemError if there is no such."""
     from pesky.acquire.names import rule_of  # imports torch, which takes seconds
 
-    if isinstance(run.rule, str):
-        return rule_of(run.rule)
-    settings = dict(run.rule)
-    return rule_of(settings.pop("name", None), **settings)
+    return rule_of(run.rule)
 
 
-def check_rule(run: RunTable, problem: Problem, findings: Findings) -> None:
-    """Note why the rule does not suit the problem, if it does not."""
+def check_rule(run: RunTable, problem: Problem, gain_per_cost: float | None, findings: Findings) -> None:
+    """Note why the rule does not suit the problem or the budget, if it does not."""
     if run.rule == "pesc" and run.samples is None:
         return
     from pesky.space import Space
-    from pesky.study.rules import chosen_rule
+    from pesky.study.rules import check_counts, chosen_rule
 
     try:
-        chosen_rule(rule_in(run), run.setting, run.samples, problem, Space.of(problem))
+        rule = chosen_rule(rule_in(run), run.setting, run.samples, problem, Space.of(problem))
     except ProblemError as error:
         findings.note(("run", "rule"), f"{error}")
+        return
+    try:
+        check_counts(rule, gain_per_cost)
+    except ProblemError as error:
+        findings.note(("budget", "gain_per_cost"), f"{error}")
+
+
+def check_known(problem: Problem, findings: Findings) -> None:
+    """Note which known outcomes have functions that do not give a number everywhere."""
+    if not problem.known or findings.concern(("known",)):
+        return
+    from pesky.space import Space
+    from pesky.space.exact import exact_outcomes
+
+    for name, outcome in exact_outcomes(problem, Space.of(problem)).items():
+        try:
+            _ = outcome.spread
+        except ProblemError as error:
+            findings.note(("known", name), f"{error}")

@@ -9,7 +9,7 @@ from pesky.file.known import known_of
 from pesky.file.lines import key_lines
 from pesky.file.mistake import Findings, StudyFileError
 from pesky.file.problem import problem_of, task_tables
-from pesky.file.rules import check_rule
+from pesky.file.rules import check_known, check_rule
 from pesky.file.storage import storage_url
 from pesky.file.tables import BudgetTable, RunTable, StudyTable
 from pesky.file.toml import read_toml
@@ -61,7 +61,8 @@ class StudyFile:
             budget = budget.model_copy(update={"evaluations": evaluations})
         run = validated(RunTable, table.run, ("run",), findings)
         if run is not None and problem is not None and importing:
-            check_rule(run, problem, findings)
+            check_rule(run, problem, budget.gain_per_cost if budget is not None else None, findings)
+            check_known(problem, findings)
         storage = storage_url(table.storage, path, findings)
         if running:
             _check_runs(table, problem, calls, budget, running, findings)

@@ -50,8 +50,9 @@ def standing(belief: Belief, X: Float[Tensor, "x d"], confidence: Float[Tensor, 
     batch = belief.amplitude.shape[:-1]
     samples = max(1, batch.numel())
     here = X.expand(*batch, *X.shape)
-    mean = belief.mean(here).reshape(samples, -1, X.shape[0])
-    variance = belief.variance(here).reshape(samples, -1, X.shape[0])[:, 1:]
+    rows = belief.amplitude.shape[-1]
+    mean = belief.mean(here).reshape(samples, rows, X.shape[0])
+    variance = belief.variance(here).reshape(samples, rows, X.shape[0])[:, 1:]
     deviation = (variance + belief.binary[1:, None].to(variance.dtype)).sqrt()
     u = mean[:, 1:] / deviation
     log_p = log_cdf(u).logsumexp(0) - math.log(samples)

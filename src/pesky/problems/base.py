@@ -40,22 +40,27 @@ class Benchmark:
     noise: float = 0.0
     hyperparameters: Mapping[str, Mapping[str, Any]] | None = None
 
-    def evaluate(self, params: Mapping[str, Any], generator: torch.Generator) -> dict[str, float]:
-        """A noisy value of every outcome that is measured, at `params`."""
+    def evaluate(self, params: Mapping[str, Any], generator: torch.Generator | None = None) -> dict[str, float]:
+        """A noisy value of every outcome that is measured, at `params`; `study.run(benchmark.evaluate, 30)` works."""
         u = Space.of(self.problem).encode(params)
         rows = self.truth(u.unsqueeze(0)).squeeze(0)
         noise = self.noise * torch.randn(rows.shape, generator=generator, dtype=rows.dtype)
         values = dict(zip(dict.fromkeys(self.problem.rows), (rows + noise).tolist(), strict=True))
         return {outcome: values[outcome] for outcome in self.problem.outcomes}
 
-    def is_feasible(self, u: Float[Tensor, " d"]) -> bool:
-        """Whether every constraint holds at `u`, without tolerance beyond rounding."""
+    def is_feasible(self, at: Float[Tensor, " d"] | Mapping[str, Any]) -> bool:
+        """Whether every constraint holds at a point, without tolerance beyond rounding."""
+        u = self._unit(at)
         return bool((self.truth(u.unsqueeze(0))[0, 1:] >= -ROUNDING).all())
 
-    def utility_gap(self, u: Float[Tensor, " d"]) -> float:
-        """How much worse than the optimum `u` is; an infeasible `u` counts as the domain's worst."""
+    def utility_gap(self, at: Float[Tensor, " d"] | Mapping[str, Any]) -> float:
+        """How much worse than the optimum a point is, in the unit cube or as params; infeasible counts as the worst."""
+        u = self._unit(at)
         utility = self.truth(u.unsqueeze(0))[0, 0].item() if self.is_feasible(u) else self.worst_value
         return abs(utility - self.optimum_value)
+
+    def _unit(self, at: Float[Tensor, " d"] | Mapping[str, Any]) -> Float[Tensor, " d"]:
+        return Space.of(self.problem).encode(at) if isinstance(at, Mapping) else at
 
 
 def decouple(benchmark: Benchmark) -> Benchmark:

@@ -62,6 +62,11 @@ class Deliberation:
         self._full: Full | None = None
         self._encoded: dict[int, Tensor] = {}
 
+    def check_known(self) -> None:
+        """Nothing, or a ProblemError if a known outcome's function does not work: before anything is measured."""
+        for outcome in self._exact.values():
+            _ = outcome.spread
+
     def believe(self, evaluations: Mapping[int, Evaluation]) -> tuple[Belief, Observations]:
         """The belief that all measurements support, hyperparameters refitted."""
         known = _known(evaluations)

@@ -49,6 +49,7 @@ class Questioner:
         """The best question of these tasks within the limit; `Exhausted` if there is none worth its price."""
         wanted, tasks = tasks, affordable(tasks, evaluations, self.problem, limit)
         self.decision = None
+        self.mind.check_known()
         if (first := self._of_design(evaluations, tasks)) is not None:
             return first
         # One stream of random numbers per question, whatever was computed in between.

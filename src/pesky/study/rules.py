@@ -1,6 +1,8 @@
 """The rule that a study follows, checked against its problem."""
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
+from typing import Any
 
 from pesky.acquire.names import SEPARATE, rule_of
 from pesky.acquire.pesc import PredictiveEntropySearch
@@ -13,7 +15,11 @@ from pesky.space import Space
 
 
 def chosen_rule(
-    rule: str | Rule, setting: str | Setting | None, samples: int | None, problem: Problem, space: Space
+    rule: str | Mapping[str, Any] | Rule,
+    setting: str | Setting | None,
+    samples: int | None,
+    problem: Problem,
+    space: Space,
 ) -> Rule:
     """The rule with its setting and number of samples, or a ProblemError that says why it does not suit the problem."""
     chosen = rule_of(rule)
@@ -52,3 +58,12 @@ def _check_together(rule: Rule, problem: Problem) -> None:
                 f"and the task {name!r} does not measure {', '.join(map(repr, missing))}: let every task measure all "
                 f"outcomes, or use a rule for outcomes that are measured separately: {SEPARATE}."
             )
+
+
+def check_counts(rule: Rule, gain_per_cost: float | None) -> None:
+    """Nothing, or a ProblemError if nats are asked of a rule that does not count in them."""
+    if gain_per_cost is not None and not rule.in_nats:
+        raise ProblemError(
+            f"gain_per_cost was {gain_per_cost!r} nats, and the rule {rule.name!r} does not count in nats: "
+            "limit evaluations, cost or seconds instead, or use the rule 'pesc'."
+        )

@@ -30,7 +30,7 @@ from pesky.study.deliberate import Deliberation, FitBotorch
 from pesky.study.pace import Pace
 from pesky.study.question import Questioner
 from pesky.study.recommendation import Recommendation
-from pesky.study.rules import chosen_rule
+from pesky.study.rules import check_counts, chosen_rule
 from pesky.study.spending import beyond, kept_by_store, spent
 from pesky.threads import threads_for
 
@@ -58,8 +58,9 @@ class Study:
             cube and Y (n, 1), and returns a fitted `ModelListGP`. Row 0 is the objective, to be minimized, the others
             are the constraints, feasible at zero and above; all are scaled to about unit size. Rows that are known
             are not among them.
-        rule: How questions are chosen: "pesc" or another name of `pesky.acquire.RULES`, or a rule with settings of its
-            own, like `ExpectedImprovement(noise_factor=False)`.
+        rule: How questions are chosen: "pesc" or another name of `pesky.acquire.RULES`, a mapping with settings, like
+            {"name": "eic", "noise_factor": False}, or a rule itself. It is not stored: give it again to a study that
+            is continued.
         setting: How finely PESC is computed: "default", "paper", or a `Setting` of your own.
         samples: The number of samples that the rule draws, of x* in PESC, if not its own.
         initial: Points of the Latin hypercube that every task is measured at first.
@@ -76,7 +77,7 @@ class Study:
         name: str = "study",
         seed: int | None = 0,
         model: GP | FitBotorch | None = None,
-        rule: str | Rule = "pesc",
+        rule: str | Mapping[str, Any] | Rule = "pesc",
         setting: str | Setting | None = None,
         samples: int | None = None,
         initial: int = 3,
@@ -163,7 +164,7 @@ class Study:
             gain_per_cost: Nats per unit of cost below which no question is worth asking: `Exhausted` again.
         """
         names = self._names(tasks)
-        self._check_counted(gain_per_cost)
+        check_counts(self.rule, gain_per_cost)
         with self._deciding:
             again = self.store.claim(self.name, names, attempts=attempts, worker=worker, lease=lease)
             if again is not None:
@@ -189,13 +190,6 @@ class Study:
                     known = evaluations
                     question = self._questioner.next(known, names, limit, gain_per_cost, True)
                     decisions += 1
-
-    def _check_counted(self, gain_per_cost: float | None) -> None:
-        if gain_per_cost is not None and not self.rule.in_nats:
-            raise ProblemError(
-                f"gain_per_cost was {gain_per_cost!r} nats, and the rule {self.rule.name!r} does not count in nats: "
-                "limit evaluations, cost or seconds instead, or use the rule 'pesc'."
-            )
 
     def _names(self, tasks: str | Collection[str] | None) -> tuple[str, ...]:
         if tasks is None:
@@ -359,7 +353,7 @@ class Study:
         from pesky.study.loop import Loop  # the loop is a client of the study
 
         given = Budget.of(budget)
-        self._check_counted(given.gain_per_cost)
+        check_counts(self.rule, given.gain_per_cost)
         loop = Loop(self, functions, given, workers, executor, tasks, watch, lease, attempts, on_interrupt)
         return loop.run()
 

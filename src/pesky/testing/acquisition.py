@@ -127,12 +127,13 @@ class AcquisitionContract(RuleTest):
 
     def test_optimize_acqf_finds_a_better_point_than_chance(self, rule: Rule):
         acquisition = self.make(rule)
-        x, value = optimize_acqf(acquisition, UNIT, q=1, num_restarts=3, raw_samples=64, options={"maxiter": 30})
+        torch.manual_seed(0)  # BoTorch draws its starts from it
+        x, value = optimize_acqf(acquisition, UNIT, q=1, num_restarts=3, raw_samples=256, options={"maxiter": 30})
         assert x.shape == (1, 2)
         by_chance = acquisition(points(40)[:, None])
         assert value >= by_chance.max() - 0.05 * (by_chance.max() - by_chance.min())
 
-    def test_what_is_pending_is_worth_less(self, rule: Rule):
+    def test_what_is_pending_is_not_asked_again(self, rule: Rule):
         acquisition = self.make(rule, noise=1e-8)
         X = points(200)
         before = acquisition(X[:, None])
@@ -142,7 +143,8 @@ class AcquisitionContract(RuleTest):
         assert torch.equal(acquisition.X_pending, best[None])
         after = acquisition(X[:, None])
         assert torch.isfinite(after).all()
-        assert (X[after.argmax()] - best).norm() > 1e-6
+        moved = float((X[after.argmax()] - best).norm())
+        assert moved > 1e-6, "the point of most worth is still the one that is being measured: see `believe`"
         acquisition.set_X_pending(None)
         assert acquisition.X_pending is None
         torch.testing.assert_close(acquisition(X[:, None]), before)
