@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pesky import Budget, Problem, ProblemError, Real, Study, Task
-from pesky.acquire import DEFAULT, PAPER, Rule, Setting, rule_of
+from pesky.acquire import DEFAULT, PAPER, AugmentedLagrangian, Rule, Setting, rule_of
 from pesky.acquire.eic import ExpectedImprovement
 from pesky.acquire.pesc import PredictiveEntropySearch
 
@@ -26,7 +26,7 @@ def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
     assert Study(PROBLEM, rule=PredictiveEntropySearch(own), samples=9).rule == more
     assert Study(PROBLEM, rule={"name": "eic", "noise_factor": False}).rule == ExpectedImprovement(False)
     assert Study(PROBLEM, rule={"name": "pesc", "setting": "paper"}).rule == PredictiveEntropySearch(PAPER)
-    assert rule_of("al", patience=0).check(2, 1) is None
+    assert rule_of("al", patience=0) == AugmentedLagrangian(patience=0)
     assert Study(PROBLEM, rule="cmes", samples=9).rule == rule_of("cmes", samples=9)
 
 

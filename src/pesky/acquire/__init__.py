@@ -2,7 +2,6 @@
 
 from pesky.acquire.acquisition import PESC, Acquisition
 from pesky.acquire.al import AugmentedLagrangian
-from pesky.acquire.baseline import QuasiRandom, Random
 from pesky.acquire.believer import believe
 from pesky.acquire.cmes import MaxValueEntropySearch
 from pesky.acquire.eic import ExpectedImprovement
@@ -12,11 +11,14 @@ from pesky.acquire.ieci import IntegratedImprovement
 from pesky.acquire.information import InformationGain, information_gain
 from pesky.acquire.jesc import JointEntropySearch
 from pesky.acquire.names import RULES, rule_of
-from pesky.acquire.pesc import PredictiveEntropySearch, UnconstrainedEntropySearch
+from pesky.acquire.pes import UnconstrainedEntropySearch
+from pesky.acquire.pesc import PredictiveEntropySearch
+from pesky.acquire.random import Random
 from pesky.acquire.rs import RejectionSampling
 from pesky.acquire.rsdg import DynamicGrid
 from pesky.acquire.rule import Rule, Scene, Worth
 from pesky.acquire.settings import DEFAULT, PAPER, SETTINGS, Setting
+from pesky.acquire.sobol import QuasiRandom
 
 __all__ = [
     "DEFAULT",

@@ -89,13 +89,12 @@ class GroupedGain(Worth):
         """The landmarks of `whitened` must include the pending points."""
         heaviest = groups.cell[..., :CENTERS, None].expand(*groups.cell[..., :CENTERS].shape, cells.shape[-1])
         super().__init__(belief, torch.gather(cells, -2, heaviest).flatten(0, -2))
-        self.belief, self.whitened, self.groups, self.w = belief, whitened, groups, draws.w
+        self.whitened, self.groups, self.w = whitened, groups, draws.w
         self.amplitude = belief.amplitude
         self.noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
         self.yes_no = belief.binary.nonzero()[:, 0]
         self.infeasible_share = float((~draws.feasible).double().mean())
         """Of all samples, those that are feasible nowhere."""
-        self.grouped_share = float((groups.member < groups.cell.shape[-1]).double().mean())
         self.per_point = draws.w[..., 0].numel()
         self.awaited = None if pending is None else self._await(pending)
 

@@ -5,31 +5,33 @@ from dataclasses import replace
 from typing import Any
 
 from pesky.acquire.al import AugmentedLagrangian
-from pesky.acquire.baseline import QuasiRandom, Random
 from pesky.acquire.cmes import MaxValueEntropySearch
 from pesky.acquire.eic import ExpectedImprovement
 from pesky.acquire.eic_decoupled import TwoStageImprovement
 from pesky.acquire.evr import VolumeReduction
 from pesky.acquire.ieci import IntegratedImprovement
 from pesky.acquire.jesc import JointEntropySearch
-from pesky.acquire.pesc import PredictiveEntropySearch, UnconstrainedEntropySearch
+from pesky.acquire.pes import UnconstrainedEntropySearch
+from pesky.acquire.pesc import PredictiveEntropySearch
+from pesky.acquire.random import Random
 from pesky.acquire.rs import RejectionSampling
 from pesky.acquire.rsdg import DynamicGrid
 from pesky.acquire.rule import Rule
+from pesky.acquire.sobol import QuasiRandom
 from pesky.errors import ProblemError, unknown_name
 
 _ALL: tuple[type[Rule], ...] = (
     PredictiveEntropySearch,
-    UnconstrainedEntropySearch,
-    MaxValueEntropySearch,
     JointEntropySearch,
-    RejectionSampling,
-    DynamicGrid,
+    MaxValueEntropySearch,
     ExpectedImprovement,
     TwoStageImprovement,
+    AugmentedLagrangian,
     IntegratedImprovement,
     VolumeReduction,
-    AugmentedLagrangian,
+    RejectionSampling,
+    DynamicGrid,
+    UnconstrainedEntropySearch,
     QuasiRandom,
     Random,
 )

@@ -4,8 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.acquire.pending import Pending
-from pesky.infer.gaussian import cholesky
+from pesky.acquire.pending import Pending, precision
 from pesky.model.belief import Belief
 
 
@@ -17,19 +16,9 @@ def overlap(belief: Belief, x: Float[Tensor, " d"], rows: Bool[Tensor, " j"], ot
     decide anew takes all the stages of that.
     """
     batch = belief.amplitude.shape[:-1]
-    X = torch.cat([x[None], others.X])
-    X = X.expand(*batch, *X.shape)
-    K = belief.covariance(X, X)
-    measured = others.rows.mT
-    both = measured[:, :, None] & measured[:, None, :]
-    # as where pending answers are anticipated: no noise below a floor, and rows that are not measured tell nothing
-    noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
-    answers = torch.where(both, K[..., 1:, 1:], 0.0) + torch.diag_embed(
-        torch.where(measured, noise[..., None], belief.amplitude[..., None])
-    )
-    root = cholesky(answers, belief.amplitude, jitter=1e-14)
-    with_x = torch.where(measured, K[..., 1:, 0], 0.0)[..., None]
-    explained = torch.linalg.solve_triangular(root, with_x, upper=False).square().sum((-2, -1))
+    here, there = (P.expand(*batch, *P.shape) for P in (x[None], others.X))
+    with_x = belief.covariance(there, here)
+    explained = (with_x * (precision(belief, others) @ with_x)).sum((-2, -1))
     # what is known of the row but for rounding errors is explained by nobody
-    share = explained / torch.maximum(K[..., 0, 0], 1e-10 * belief.amplitude)
+    share = explained / torch.maximum(belief.variance(here)[..., 0], 1e-10 * belief.amplitude)
     return float(share.reshape(-1, share.shape[-1]).mean(0)[rows].amax().clamp(max=1.0))

@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 from pesky.acquire.information import InformationGain, information_gain, refresh
 from pesky.acquire.rule import Rule, Scene, Worth
 from pesky.acquire.settings import DEFAULT, Setting
-from pesky.errors import ProblemError
 
 
 @dataclass(frozen=True)
@@ -38,16 +37,3 @@ class PredictiveEntropySearch(Rule):
         worth = refresh(before, scene.belief, scene.generator, scene.pending)
         worth.seconds = {"x*": 0.0, "ep": time.process_time() - began}
         return worth
-
-
-@dataclass(frozen=True)
-class UnconstrainedEntropySearch(PredictiveEntropySearch):
-    """PES (Hernandez-Lobato et al., 2014): the same where nothing is constrained."""
-
-    name: ClassVar[str] = "pes"
-
-    def check(self, dim: int, constraints: int) -> None:
-        if constraints:
-            raise ProblemError(
-                f"the rule 'pes' is for problems without constraints, and this one has {constraints}: use 'pesc'."
-            )

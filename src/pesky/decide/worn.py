@@ -25,10 +25,10 @@ def worn_out(
     """
     if len(asked) < TIMES or not len(belief.points):
         return None
-    with torch.no_grad():
-        hope = standing(belief, belief.points, confidence).log_probability.sum(0).exp()
-    if bool((hope >= HOPE).any()):
-        return None
     near = (asked[:, None] - asked).abs().amax(-1) < REACH
     worn = asked[near.sum(-1) >= TIMES]
-    return worn if len(worn) else None
+    if not len(worn):
+        return None
+    with torch.no_grad():
+        hope = standing(belief, belief.points, confidence).log_probability.sum(0).exp()
+    return None if bool((hope >= HOPE).any()) else worn

@@ -16,6 +16,7 @@ POLISHED_PER_SAMPLE = 3
 PLAIN_PER_SAMPLE = 4
 """Draws for each plain sample, of which every so-many-th is kept."""
 LEAST = 8
+"""Solutions for each hyperparameter sample, however many there are."""
 FAR = 100.0
 """Lengthscales between draws that have a feasible point and draws that have none, as far as clusters are concerned."""
 SECOND_CHANCE = 4
