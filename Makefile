@@ -4,10 +4,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types layers pytest format bench clean
+.PHONY: help run test lint types layers pytest format bench experiments clean
 
 help:  ## show the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 10
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 13
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
@@ -30,7 +30,7 @@ layers: $(READY)  ## check that nothing imports to its right
 	$(BIN)/lint-imports
 
 # small matrices: a second thread per process only gets in the way, and times of one thread compare
-pytest bench: export OMP_NUM_THREADS = 1
+pytest bench experiments: export OMP_NUM_THREADS = 1
 
 pytest: $(READY)  ## run the tests
 	$(BIN)/pytest -n 2 --dist worksteal
@@ -41,6 +41,12 @@ format: $(READY)  ## format, and mend what the linter can
 
 bench: $(READY)  ## seconds per ask, beside BoTorch and Optuna
 	$(BIN)/python -m benchmarks.speed
+
+# a check that they work: docs/experiments.md has the commands of the real ones
+experiments: $(READY)  ## the paper's figures with 20 realisations and 15 evaluations each, into build/experiments
+	$(BIN)/python -m experiments.figure_1ab --out build/experiments
+	$(BIN)/python -m experiments.accuracy --datasets 2 --seeds 1 --out build/experiments --runs build/experiments/runs
+	$(BIN)/python -m experiments --realisations 20 --evaluations 15 --workers 2 --out build/experiments --runs build/experiments/runs
 
 clean:  ## remove all that the other targets made
 	rm -rf .venv build dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache

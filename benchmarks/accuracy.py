@@ -4,16 +4,16 @@ With `--truth rs` instead of a file, on data sets drawn here, whose true gains t
 """
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import torch
 from rich.table import Table
-from torch import Tensor
 
-from benchmarks.agreement import Agreement, Summary, compare, summarize
+from benchmarks.agreement import Agreement, Summary, summarize
 from benchmarks.gain_curves import COMPARABLE, gain_curves
-from benchmarks.oracle import Dataset, Oracle, read_oracle
+from benchmarks.measure import Curves, measure_agreement, true_errors
+from benchmarks.oracle import Oracle, read_oracle
 from benchmarks.report import build_table, console, progress_bar, write_json
 from benchmarks.truth import SIZES, draw_truth
 
@@ -29,26 +29,6 @@ COLUMNS = {
     "decoupled": "decoupled\nefficiency",
     "worst_decoupled": "worst",
 }
-Curves = Callable[[Dataset, Tensor, str, int | None, int], Tensor]
-
-
-def measure_agreement(
-    oracle: Oracle,
-    name: str,
-    samples: int | None,
-    seeds: int,
-    curves: Curves,
-    report: Callable[[], None] = lambda: None,
-) -> list[list[Agreement]]:
-    """The figures of every data set, per seed, of a setting of PESC or another rule; `report` is called after each."""
-    by_seed = []
-    for seed in range(seeds):
-        sets = []
-        for dataset in oracle.datasets:
-            sets.append(compare(curves(dataset, oracle.grid, name, samples, seed), dataset.gains))
-            report()
-        by_seed.append(sets)
-    return by_seed
 
 
 def tabulate(summaries: dict[str, Summary], title: str, error: str) -> Table:
@@ -65,16 +45,6 @@ def tabulate_sets(oracle: Oracle, by_seed: Sequence[Sequence[Agreement]], name: 
         summary = summarize([[agreement] for agreement in agreements])
         lines.append([dataset.name, *(f"{getattr(summary, column):.3f}" for column in COLUMNS)])
     return build_table(f"{name}, means over seeds", ["data set", *COLUMNS.values()], lines)
-
-
-def true_errors(oracle: Oracle) -> list[float] | None:
-    """For each data set the root mean square standard error of its gains / the largest of them, where it is known."""
-    shares = [
-        (dataset.errors.square().mean().sqrt() / dataset.gains.max()).item()
-        for dataset in oracle.datasets
-        if dataset.errors is not None
-    ]
-    return shares if len(shares) == len(oracle.datasets) else None
 
 
 def main(arguments: Sequence[str] | None = None, curves: Curves = gain_curves) -> None:

@@ -22,7 +22,7 @@ def gain_curves(
 ) -> Float[Tensor, "J n"]:
     """The gain of measuring each row at each point of the grid, at the known hyperparameters.
 
-    `name` is that of a setting of PESC or of another rule.
+    `name` is that of a setting of PESC or of another rule. The gains are computed where the grid is.
     """
     rule: Rule
     if name in SETTINGS:
@@ -33,7 +33,7 @@ def gain_curves(
         if samples is not None:
             rule = with_samples(rule, samples)
     with torch.no_grad():
-        return Acquisition(belief_of(dataset.rows), rule, seed=seed).gains(grid).mT
+        return Acquisition(move(belief_of(dataset.rows), grid.device), rule, seed=seed).gains(grid).mT
 
 
 def with_samples(rule: Rule, samples: int) -> Rule:
@@ -64,3 +64,10 @@ def belief_of(rows: Sequence[KnownRow]) -> GaussianProcess:
         pad_sequence([torch.ones(len(row.y), dtype=torch.bool) for row in rows], batch_first=True),
         known,
     )
+
+
+def move(belief: GaussianProcess, device: torch.device | str) -> GaussianProcess:
+    """The same belief on another device."""
+    h = Hyperparameters(*(part.to(device) for part in belief.hyperparameters))
+    X, y, mask = (part.to(device) for part in (belief.X, belief.y, belief.mask))
+    return replace(belief, X=X, y=y, mask=mask, hyperparameters=h)

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from benchmarks.gain_curves import belief_of
+from benchmarks.gain_curves import belief_of, move
 from benchmarks.oracle import Dataset, KnownRow, Oracle
 from pesky.acquire import Scene
 from pesky.acquire.rs import RejectionSampling
@@ -41,20 +41,31 @@ def draw_truth(
     dim: int, datasets: int, seed: int, samples: int | None, report: Callable[[], None] = lambda: None
 ) -> Oracle:
     """Data sets drawn from known Gaussian processes, of 5 to 15 noisy measurements a row, and their gains."""
-    size = SIZES[dim]
-    axis = torch.linspace(0.0, 1.0, size.points, dtype=torch.float64)
-    grid = torch.cartesian_prod(*[axis] * dim).view(-1, dim)
-    rule = RejectionSampling(cells=size.cells, samples=samples or size.samples)
+    grid = grid_of(dim)
     found = []
     for i in range(datasets):
-        generator = torch.Generator().manual_seed(1000 * seed + i)
-        constraints, decoupled = KINDS[i % len(KINDS)]
-        N = 5 + round(10 * i / max(1, datasets - 1))
-        rows = draw_rows(dim, N, constraints, decoupled, size.lengthscale, generator)
-        name = f"{i} (N={N}, K={constraints}{', decoupled' if decoupled else ''})"
-        found.append(Dataset(name, rows, *true_gains(rows, grid, rule, generator)))
+        found.append(draw_dataset(grid, i, datasets, seed, samples))
         report()
     return Oracle(grid, tuple(found))
+
+
+def grid_of(dim: int) -> Float[Tensor, "n d"]:
+    """The points at which gains are compared in so many dimensions."""
+    axis = torch.linspace(0.0, 1.0, SIZES[dim].points, dtype=torch.float64)
+    return torch.cartesian_prod(*[axis] * dim).view(-1, dim)
+
+
+def draw_dataset(grid: Float[Tensor, "n d"], i: int, datasets: int, seed: int, samples: int | None) -> Dataset:
+    """Data set `i` of so many and its gains on the grid, which are computed where the grid is."""
+    dim = grid.shape[-1]
+    size = SIZES[dim]
+    generator = torch.Generator().manual_seed(1000 * seed + i)
+    constraints, decoupled = KINDS[i % len(KINDS)]
+    N = 5 + round(10 * i / max(1, datasets - 1))
+    rows = draw_rows(dim, N, constraints, decoupled, size.lengthscale, generator)
+    rule = RejectionSampling(cells=size.cells, samples=samples or size.samples)
+    name = f"{i} (N={N}, K={constraints}{', decoupled' if decoupled else ''})"
+    return Dataset(name, rows, *true_gains(rows, grid, rule, generator))
 
 
 def draw_rows(
@@ -76,7 +87,7 @@ def true_gains(
 ) -> tuple[Float[Tensor, "J n"], Float[Tensor, "J n"]]:
     """The gains on the grid and their standard errors."""
     space = Space({f"x{i}": Real(0.0, 1.0) for i in range(grid.shape[-1])})
-    confidence = torch.full((len(rows) - 1,), 0.95, dtype=torch.float64)
-    worth = rule.prepare(Scene(belief_of(rows), space, confidence, generator))
+    confidence = torch.full((len(rows) - 1,), 0.95).to(grid)
+    worth = rule.prepare(Scene(move(belief_of(rows), grid.device), space, confidence, generator))
     value, error = worth.measured(grid)
     return value.mT, error.mT

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pesky import Constraint, DataError, Problem, Real
-from pesky.data import check_outcomes, collect
+from pesky.data import Observations, check_outcomes, collect, observe, stack
 from pesky.problem import Task
 from pesky.space import Space
 
@@ -214,3 +214,40 @@ def test_the_opposite_question_with_opposite_answers_gives_the_same_data():
     told = [{"good": answer} for answer in (True, False, True)]
     flipped = [{"good": not each["good"]} for each in told]
     assert torch.equal(gather(one, *told).y, gather(other, *flipped).y)
+
+
+def test_rows_that_are_at_hand_are_observed_as_they_are_collected():
+    given = Problem({"x": Real(0, 1), "y": Real(0, 1)}, maximize="f", constraints=["a <= 2", "ok is true"], noise=0.1)
+    told = [{"f": 1.0, "a": 5.0, "ok": 1.0}, {"f": 3.0, "ok": 0.0}, {"a": 1.0}]
+    measured = points(*told)
+    at = [[u for u, outcomes in measured if name in outcomes] for name in given.rows]
+    values = [torch.tensor([each[name] for each in told if name in each]) for name in given.rows]
+    assert_same(observe(given, [torch.stack(us) for us in at], values, {}), gather(given, *told))
+
+
+def test_studies_are_stacked_with_units_of_their_own():
+    few = gather(problem(noise=0.1), {"f": 1, "a": 0, "b": 1})
+    many = gather(problem(noise=0.1), {"f": 1, "a": 0}, {"f": 5.0, "a": 4}, {"a": 3, "b": 2.0})
+    both = stack([few, many])
+    assert both.X.shape == (2, 4, 3, 2)
+    assert (both.y[0, :, 1:] == 0).all()
+    assert not both.mask[0, :, 1:].any()
+    for i, alone in enumerate((few, many)):
+        one = Observations(
+            both.X[i], both.y[i], both.mask[i], both.noise[i], both.direction[i], both.offset[i], both.scale[i],
+            both.binary,
+        )  # fmt: skip
+        assert torch.equal(one.X[one.mask], alone.X[alone.mask])
+        assert torch.equal(one.y[one.mask], alone.y[alone.mask])
+        for name in ("noise", "direction", "offset", "scale"):
+            assert torch.equal(getattr(one, name), getattr(alone, name)), name
+        values = torch.tensor([1.5, 2.5])
+        torch.testing.assert_close(both.to_user(1, values)[i], alone.to_user(1, values[i]))
+        torch.testing.assert_close(both.from_user(1, values)[i], alone.from_user(1, values[i]))
+    rows = torch.tensor([True, False, True, False])
+    assert_same(both.select(rows), stack([few.select(rows), many.select(rows)]))
+
+
+def assert_same(one: Observations, other: Observations) -> None:
+    for name in ("X", "y", "mask", "noise", "direction", "offset", "scale", "binary"):
+        torch.testing.assert_close(getattr(one, name), getattr(other, name), rtol=0, atol=0, equal_nan=True)

@@ -129,6 +129,19 @@ def test_each_element_is_solved_by_itself():
         torch.testing.assert_close(whole.x[i : i + 1], alone.x, rtol=0, atol=1e-9)
 
 
+def test_the_elements_of_a_group_end_together_and_not_with_others():
+    start = torch.tensor([[0.2, 0.4], [0.9, 0.9], [0.19, 0.41], [0.195, 0.405], [0.5, 0.1]])
+    group = torch.tensor([0, 1, 0, 0, 1])
+    together = solve(toy_truth, start, 0, 1, steps=30, tolerance=1e-3, group=group)
+    for i in range(2):
+        alone = solve(toy_truth, start[group == i], 0, 1, steps=30, tolerance=1e-3)
+        torch.testing.assert_close(together.x[group == i], alone.x, rtol=0, atol=1e-12)
+        torch.testing.assert_close(together.values[group == i], alone.values, rtol=0, atol=1e-12)
+    # those that are done first would otherwise go on as long as the others
+    everyone = solve(toy_truth, start, 0, 1, steps=30, tolerance=1e-3)
+    assert (everyone.x - together.x)[group == 0].abs().max() > 1e-9
+
+
 def test_the_scale_of_each_function_does_not_matter():
     start = torch.tensor([[0.3, 0.5], [0.7, 0.6]])
     units = torch.tensor([1e6, 1e-4, 30.0])

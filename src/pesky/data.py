@@ -31,21 +31,27 @@ class Observations:
     """What was measured: J rows, padded with zeros to the N of the longest; `mask` is true where data are.
 
     `noise` is the given variance of a measurement in scaled units, NaN where it is to be inferred or there is none:
-    in rows that are yes or no (`binary`).
+    in rows that are yes or no (`binary`). Leading dimensions w are studies in lockstep: see `stack`.
     """
 
-    X: Float[Tensor, "J N d"]
-    y: Float[Tensor, "J N"]
-    mask: Bool[Tensor, "J N"]
-    noise: Float[Tensor, " J"]
-    direction: Float[Tensor, " J"]
-    offset: Float[Tensor, " J"]
-    scale: Float[Tensor, " J"]
+    X: Float[Tensor, "*w J N d"]
+    y: Float[Tensor, "*w J N"]
+    mask: Bool[Tensor, "*w J N"]
+    noise: Float[Tensor, "*w J"]
+    direction: Float[Tensor, "*w J"]
+    offset: Float[Tensor, "*w J"]
+    scale: Float[Tensor, "*w J"]
     binary: Bool[Tensor, " J"]
 
     def select(self, rows: Bool[Tensor, " J"]) -> "Observations":
         """The observations of these rows."""
-        return Observations(**{field.name: getattr(self, field.name)[rows] for field in fields(self)})
+        behind = {"X": (slice(None), slice(None)), "y": (slice(None),), "mask": (slice(None),)}
+        return Observations(
+            **{
+                field.name: getattr(self, field.name)[(..., rows, *behind.get(field.name, ()))]
+                for field in fields(self)
+            }
+        )
 
     def in_units_of(self, other: "Observations") -> "Observations":
         """The same observations, scaled as the other ones are: hyperparameters of one then suit both."""
@@ -61,11 +67,31 @@ class Observations:
 
     def to_user(self, row: int, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Scaled values of a row, in its outcome's own units."""
-        return self.direction[row] * (values * self.scale[row] + self.offset[row])
+        return self.direction[..., row] * (values * self.scale[..., row] + self.offset[..., row])
 
     def from_user(self, row: int, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Values in the units of a row's outcome, scaled."""
-        return (self.direction[row] * values - self.offset[row]) / self.scale[row]
+        return (self.direction[..., row] * values - self.offset[..., row]) / self.scale[..., row]
+
+    def to(self, device: torch.device | str) -> "Observations":
+        """The same on another device."""
+        return Observations(**{field.name: getattr(self, field.name).to(device) for field in fields(self)})
+
+
+def stack(studies: Sequence[Observations]) -> Observations:
+    """The observations of several studies of the same rows as those of one belief, which keeps them apart."""
+    most = max(o.X.shape[-2] for o in studies)
+
+    def padded(part: Tensor, dim: int) -> Tensor:
+        shape = list(part.shape)
+        shape[dim] = most - shape[dim]
+        return torch.cat([part, part.new_zeros(shape)], dim)
+
+    whole = {
+        name: torch.stack([getattr(o, name) for o in studies]) for name in ("noise", "direction", "offset", "scale")
+    }
+    X, y, mask = (torch.stack([padded(getattr(o, name), 1) for o in studies]) for name in ("X", "y", "mask"))
+    return Observations(X=X, y=y, mask=mask, binary=studies[0].binary, **whole)
 
 
 def collect(
@@ -89,6 +115,18 @@ def collect(
             raise DataError(f"a point had the shape {tuple(u.shape)}: expected ({space.dim},), as encode gives.")
     points = [[u for u, outcomes in told if name in outcomes] for name in problem.rows]
     values = [_vector([outcomes[name] for _, outcomes in told if name in outcomes]) for name in problem.rows]
+    empty = torch.zeros(0, space.dim, dtype=torch.float64)
+    return observe(problem, [torch.stack(us) if us else empty for us in points], values, exact)
+
+
+def observe(
+    problem: Problem,
+    points: Sequence[Float[Tensor, "_ d"]],
+    values: Sequence[Float[Tensor, " _"]],
+    exact: Mapping[str, Exact],
+) -> Observations:
+    """The observations of rows with these points and values, the latter in the units of the outcomes."""
+    conditions = problem.conditions
     direction = [problem.sign, *(condition.direction for condition in conditions)]
     threshold = [None, *(condition.threshold for condition in conditions)]
     binary = [False, *(condition.is_yes_no for condition in conditions)]
@@ -102,9 +140,8 @@ def collect(
     scale = _vector([scale for _, _, scale in rows])
     noise = [problem.noise.get(name) for name in problem.rows]
     deviation = _vector([math.nan if given is None else given for given in noise])
-    empty = torch.zeros(0, space.dim, dtype=torch.float64)
     return Observations(
-        X=pad_sequence([torch.stack(us) if us else empty for us in points], batch_first=True),
+        X=pad_sequence(list(points), batch_first=True),
         y=pad_sequence([y for y, _, _ in rows], batch_first=True),
         mask=pad_sequence([torch.ones(len(v), dtype=torch.bool) for v in values], batch_first=True),
         noise=(deviation / scale) ** 2,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 Evaluate = Callable[[Tensor], tuple[Tensor, Tensor]]
@@ -37,12 +37,13 @@ def minimize(
     scale: Float[Tensor, "b j"] | None = None,
     steps: int = 10,
     tolerance: float = 1e-6,
+    group: Int[Tensor, " b"] | None = None,
 ) -> Minimum:
     """The best point that each element found within `steps` evaluations: no worse than its start in merit.
 
     The merit is the objective plus priced violations, so a point may be a little infeasible: see `violation`. `radius`
     is the first trust radius and `tolerance` the step length at which an element is done, both in units of the box;
-    `scale` are the units of each function.
+    `scale` are the units of each function. The elements end together, once all are done, or all of their `group`.
     """
     x = start.clone()
     values, gradients = evaluate(x)
@@ -53,6 +54,7 @@ def minimize(
     trust = torch.full_like(x[:, :1], radius)
     hessian = _first_hessian(gradients[:, 0], trust, width)
     penalty = torch.full_like(values[:, 1:], 1.0)
+    running = torch.ones_like(x[:, 0], dtype=torch.bool)
 
     for _ in range(steps):
         low = torch.maximum(lower - x, -trust * width)
@@ -77,6 +79,7 @@ def minimize(
         )
         actual = _merit(values, penalty) - _merit(trial_values, penalty)
         better = (actual > 0) & torch.isfinite(trial_values).all(-1) & torch.isfinite(trial_gradients).all(-1).all(-1)
+        better = better & running
         ratio = actual / predicted.clamp(min=1e-300)
 
         length = (p / width).abs().amax(-1, keepdim=True)
@@ -92,10 +95,21 @@ def minimize(
         x = torch.where(better[:, None], torch.minimum(torch.maximum(x + p, lower), upper), x)
         values = torch.where(better[:, None], trial_values, values)
         gradients = torch.where(better[:, None, None], trial_gradients, gradients)
-        if bool((length < tolerance).all()):
+        running = running & _unfinished(length[:, 0], group, tolerance)
+        if not bool(running.any()):
             break
     violation = _shortfall(values[:, 1:]).amax(-1) if values.shape[1] > 1 else torch.zeros_like(values[:, 0])
     return Minimum(x, values * scale, violation)
+
+
+def _unfinished(
+    length: Float[Tensor, " b"], group: Int[Tensor, " b"] | None, tolerance: float
+) -> Bool[Tensor, " b"] | Bool[Tensor, ""]:
+    """Whether any element of an element's group made a longer step than the tolerance."""
+    if group is None:
+        return (length >= tolerance).any()
+    longest = length.new_zeros(int(group[-1]) + 1).scatter_reduce(0, group, length, "amax")
+    return (longest >= tolerance)[group]
 
 
 def _shortfall(c: Float[Tensor, "b k"]) -> Float[Tensor, "b k"]:

@@ -14,7 +14,7 @@ from torch import Tensor
 from benchmarks.as_botorch import as_botorch
 from pesky.acquire import Acquisition
 from pesky.acquire.eic import ExpectedImprovement, Improvement, log_noise_factor
-from pesky.acquire.improvement import Feasibility, log_feasibility, log_improvement
+from pesky.acquire.improvement import Feasibility, Incumbent, log_feasibility, log_improvement
 from pesky.acquire.maximize import maximize
 from pesky.acquire.pending import Pending
 from pesky.model import GaussianProcess
@@ -128,7 +128,8 @@ def test_gradients_are_difference_quotients_and_batches_their_elements(build, ru
     for i in range(3):
         one = sample_of(several, i)
         if isinstance(batched, Improvement):
-            alone = Improvement(one, batched.centers, batched.eta[i], rule.noise_factor)
+            incumbent = Incumbent(batched.centers[0], batched.eta[i], torch.tensor(True))
+            alone = Improvement(one, batched.centers, incumbent, rule.noise_factor)
         else:
             alone = Feasibility(one, batched.centers)
         torch.testing.assert_close(batched.each(X.expand(3, *X.shape))[i], alone.each(X))

@@ -8,7 +8,7 @@ from made import difference_quotient, make_belief
 from pesky.acquire import Acquisition
 from pesky.acquire.pending import Pending
 from pesky.acquire.rs import RejectionSampling
-from pesky.acquire.rsdg import DynamicGrid, repeats
+from pesky.acquire.rsdg import DynamicGrid, repeated_boxes
 from pesky.acquire.rule import Scene
 from pesky.problem import Real
 from pesky.space import Space
@@ -27,7 +27,7 @@ def test_the_gains_are_those_of_plain_sampling_on_its_grid(d, constraints):
     worth = DynamicGrid(optima=40, samples=40_000).prepare(scene(belief))
     assert worth.optima is not None
     x = worth.optima.chosen.x
-    cells = x[~repeats(x / (0.02 * belief.lengthscale.amin(-2)))]
+    cells = x[~repeated_boxes(x / (0.02 * belief.lengthscale.amin(-2)))]
     X = torch.rand(15, d, generator=torch.Generator().manual_seed(1))
     pending = Pending(X[:2], torch.ones(2, 1 + constraints, dtype=torch.bool))
     for awaited in (None, pending):
@@ -82,7 +82,7 @@ def test_goes_on_where_nothing_is_feasible_with_answers_and_hyperparameter_sampl
 
 def test_points_of_the_same_box_repeat():
     x = torch.tensor([[0.2, 0.2], [0.9, 0.1], [1.1, 0.1], [0.4, 0.4]])
-    assert repeats(x).tolist() == [False, True, False, True]
+    assert repeated_boxes(x).tolist() == [False, True, False, True]
 
 
 def test_is_a_rule_like_others():

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from benchmarks.figure import draw_figure, draw_panel, spread_out
+from benchmarks.figure import draw_figure, draw_panel
 from benchmarks.runs import Plan, Run
+from benchmarks.styles import spread_out
 
 
 def curves(*rules: str, problem: str = "toy") -> dict[str, list[Run]]:

@@ -81,9 +81,19 @@ def test_it_says_how_long_each_stage_took_and_how_ep_fared():
 def test_a_cloud_stays_in_the_cube_around_its_centers():
     belief = make_belief(rows=2, lengthscale=0.1)
     centers = torch.tensor([[0.0, 0.5], [1.0, 1.0]])
-    points = cloud(centers, belief, 200, torch.Generator().manual_seed(0), SPACE.snap)
+    usable = torch.ones(2, dtype=torch.bool)
+    points = cloud(centers, usable, belief, 200, torch.Generator().manual_seed(0), SPACE.snap)
     assert ((points >= 0) & (points <= 1)).all()
     near = torch.cdist(points, centers).amin(-1)
     assert near.max() < 0.6
     assert near.min() < 1e-3
     assert near.median() < 0.1
+
+
+def test_a_cloud_is_around_usable_centers_alone():
+    belief = make_belief(rows=2, lengthscale=0.01)
+    centers = torch.tensor([[0.1, 0.5], [0.9, 0.9], [0.5, 0.1]])
+    usable = torch.tensor([True, False, True])
+    points = cloud(centers, usable, belief, 200, torch.Generator().manual_seed(0), SPACE.snap)
+    nearest = torch.cdist(points, centers).argmin(-1)
+    assert nearest.unique().tolist() == [0, 2]

@@ -8,6 +8,7 @@ from pesky.acquire.names import rule_of
 from pesky.acquire.rule import Named, Scene
 from pesky.decide import Menu, choose, fixed_prices, worn_out
 from pesky.decide.choose import Analysis
+from pesky.decide.worn import Worn
 from pesky.space import Space
 
 CONFIDENCE = torch.full((1,), 0.95)
@@ -19,7 +20,7 @@ def test_a_place_is_worn_out_by_the_third_question_if_nothing_is_feasible():
     hopeless = make_belief(rows=2, offsets=(-6.0,))
     worn = worn_out(hopeless, CONFIDENCE, THRICE)
     assert worn is not None
-    torch.testing.assert_close(worn, THRICE[:3])
+    assert worn.is_worn.tolist() == [True, True, True, False]
     assert worn_out(hopeless, CONFIDENCE, THRICE[1:]) is None
     assert worn_out(make_belief(rows=2, offsets=(6.0,)), CONFIDENCE, THRICE) is None
     assert worn_out(make_belief(rows=1), CONFIDENCE[:0], THRICE) is None
@@ -32,6 +33,6 @@ def test_questions_keep_away_from_worn_out_places():
     stubborn = Analysis(scene, rule_of("random"), Named(belief, HERE, torch.ones(2)), True)
     menu = Menu(torch.ones(1, 2), (None,), fixed_prices(torch.ones(1)))
     torch.testing.assert_close(choose(stubborn, menu).u, HERE)
-    moved = choose(stubborn, menu, avoid=THRICE[:3]).u
+    moved = choose(stubborn, menu, worn=Worn(THRICE[:3], torch.ones(3, dtype=torch.bool))).u
     assert (moved - THRICE[:3]).abs().amax(-1).min() >= 0.02
     assert (moved - HERE).abs().max() < 0.1

@@ -19,7 +19,7 @@ def draws(belief: GaussianProcess, count: int = 12):
 
 def minimizers(paths, X: torch.Tensor, deviation: torch.Tensor, steps: int) -> Minimizers:
     """The best of the candidates X, polished; as it is, without steps."""
-    best = best_candidates(paths, X, deviation)
+    best = best_candidates(paths, X.expand(*deviation.shape[:-1], *X.shape), deviation)
     if steps == 0:
         return Minimizers(X[best.which], (best.values[..., 1:, :] >= 0).all(-2))
     return polish(paths, X[best.which], best.values, deviation, 0.5 * len(X) ** -0.5, steps)

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
-from torch.quasirandom import SobolEngine
 
 from pesky.acquire.believer import believe
 from pesky.acquire.improvement import Feasibility, log_improvement
 from pesky.acquire.rule import Rule, Scene, Worth
+from pesky.chance import lanes, normal, sobol, uniform
 from pesky.infer.gaussian import log_cdf, log_density
-from pesky.model.belief import Belief
+from pesky.model.belief import Belief, for_samples, over_samples
 
 CANDIDATES, NEAR = 256, 64
 """Points all over the space, and around the best measured one, that show whether anything is to be gained."""
@@ -91,7 +91,7 @@ class AugmentedLagrangian(Rule):
     """Where no expected improvement exceeds this share of the range of f, the mean of L is minimized instead."""
 
     def prepare(self, scene: Scene) -> Worth:
-        if not len(scene.belief.points):
+        if not scene.belief.points.shape[-2]:
             return Feasibility(believe(scene.belief, scene.pending), scene.spread(1))  # no history, no L
         return self.improvement(scene)
 
@@ -99,7 +99,7 @@ class AugmentedLagrangian(Rule):
         """What measuring is worth once something was measured."""
         belief = believe(scene.belief, scene.pending)
         # In the order in which they were told; those without an objective, as of failed runs, come last.
-        measured = belief.points.expand(*belief.amplitude.shape[:-1], *belief.points.shape)
+        measured = for_samples(belief, belief.points)
         with torch.no_grad():
             values = belief.mean(measured)
             # An evaluation that told of no new point is one without progress, and the same question must not follow.
@@ -114,13 +114,15 @@ class AugmentedLagrangian(Rule):
                 believed = awaited[..., 0, :] + lagrangian.penalty(awaited[..., 1:, :])
                 lowest = torch.minimum(lowest, believed.amin(-1))
             normals = self._normals(scene, values.shape[-2] - 1).to(values)
-            worth = LagrangianImprovement(belief, lagrangian, lowest, normals, belief.points[best.flatten()])
+            lowest_at = torch.gather(measured, -2, best[..., None, None].expand(*best.shape, 1, measured.shape[-1]))
+            centers = over_samples(belief, lowest_at, 2).flatten(-3, -2)
+            worth = LagrangianImprovement(belief, lagrangian, lowest, normals, centers)
             at_best = torch.gather(values, -1, best[..., None, None].expand(*values.shape[:-1], 1))[..., 0]
             # A measured noise-free point promises 0.4 deviations of L at the variances' floor, which is rounding.
             slope = torch.cat([torch.ones_like(at_best[..., :1]), lagrangian.slope(at_best[..., 1:])], -1)
             rounding = (FLOOR * belief.amplitude * slope.square()).sum(-1).sqrt()
             threshold = torch.maximum(self.negligible * lagrangian.unit_f, rounding)
-            worth.settle(self._candidates(scene, belief, best), threshold)
+            worth.settle(self._candidates(scene, belief, lowest_at), threshold)
         return worth
 
     def replay(self, values: Float[Tensor, "*b j n"], deviation: Float[Tensor, "*b j"], idle: int = 0) -> Lagrangian:
@@ -161,22 +163,21 @@ class AugmentedLagrangian(Rule):
             stalled = torch.where(due, 0, stalled)
         return lagrangian
 
-    def _normals(self, scene: Scene, constraints: int) -> Float[Tensor, "k s"]:
+    def _normals(self, scene: Scene, constraints: int) -> Float[Tensor, "*w k s"]:
         if not constraints:
             return torch.zeros(0, 1, dtype=torch.float64)
-        uniform = SobolEngine(constraints, scramble=True, seed=scene.draw_seed()).draw(
-            self.samples, dtype=torch.float64
-        )
+        uniform = sobol(constraints, self.samples, scene.draw_seed())
         return torch.special.ndtri(uniform.clamp(1e-10, 1 - 1e-10)).mT
 
-    def _candidates(self, scene: Scene, belief: Belief, best: Int[Tensor, "*b"]) -> Float[Tensor, "*b x d"]:
+    def _candidates(self, scene: Scene, belief: Belief, best: Float[Tensor, "*b 1 d"]) -> Float[Tensor, "*b x d"]:
         """Points all over the space, and around each batch element's own best one, at all distances."""
-        spread = scene.spread(CANDIDATES)
-        reach = 10 ** (-3 * torch.rand(NEAR, 1, generator=scene.generator, dtype=torch.float64))
-        step = (reach * torch.randn(NEAR, spread.shape[-1], generator=scene.generator, dtype=torch.float64)).to(spread)
+        spread, source = scene.spread(CANDIDATES), scene.generator
+        w = lanes(source)
+        reach = 10 ** (-3 * uniform(source, *w, NEAR, 1, like=spread))
+        step = reach * normal(source, *w, NEAR, spread.shape[-1], like=spread)
         # The lengthscale of a known row is infinite.
-        near = belief.points[best][..., None, :] + step * belief.lengthscale.amin(-2).clamp(max=1.0)[..., None, :]
-        return torch.cat([spread.expand(*best.shape, *spread.shape), scene.space.snap(near.clamp(0.0, 1.0))], -2)
+        near = best + for_samples(belief, step) * belief.lengthscale.amin(-2).clamp(max=1.0)[..., None, :]
+        return torch.cat([for_samples(belief, spread), scene.space.snap(near.clamp(0.0, 1.0))], -2)
 
 
 class LagrangianImprovement(Worth):
@@ -189,14 +190,15 @@ class LagrangianImprovement(Worth):
         belief: Belief,
         lagrangian: Lagrangian,
         lowest: Float[Tensor, "*b"],
-        normals: Float[Tensor, "k s"],
-        centers: Float[Tensor, "c d"],
+        normals: Float[Tensor, "*w k s"],
+        centers: Float[Tensor, "*w c d"],
     ) -> None:
         super().__init__(belief, centers)
-        self.belief, self.lagrangian, self.lowest, self.normals = belief, lagrangian, lowest, normals
+        self.lagrangian, self.lowest, self.normals = lagrangian, lowest, normals
         self.is_exhausted = torch.zeros_like(lowest, dtype=torch.bool)
         self.threshold, self.reference = torch.ones_like(lowest), torch.zeros_like(lowest)
-        self.per_point = self.batch.numel() * max(normals.numel(), len(belief.points) * belief.amplitude.shape[-1])
+        drawn = normals.shape[-2] * normals.shape[-1]
+        self.per_point = self.batch.numel() * max(drawn, belief.points.shape[-2] * belief.amplitude.shape[-1])
 
     def settle(self, X: Float[Tensor, "*b x d"], threshold: Float[Tensor, "*b"]) -> None:
         """Decide, by whether any of these points promises more, to go by the improvement or by the mean."""
@@ -207,7 +209,8 @@ class LagrangianImprovement(Worth):
         self.reference = expected.amin(-1)
         at = torch.where(self.is_exhausted, expected.argmin(-1), improvement.argmax(-1))[..., None, None]
         best = torch.gather(X, -2, at.expand(*self.batch, 1, X.shape[-1]))
-        self.centers = torch.cat([self.centers, best.reshape(-1, X.shape[-1])])
+        self.centers = torch.cat([self.centers, over_samples(self.belief, best, 2).flatten(-3, -2)], -2)
+        self.usable = torch.ones_like(self.centers[..., 0], dtype=torch.bool)
 
     def each(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
         mean, deviation = self._moments(X)

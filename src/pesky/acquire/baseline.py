@@ -1,15 +1,14 @@
 """What the rules that look at no measurement share."""
 
-import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from pesky.acquire.rule import Scene
+from pesky.chance import lanes, uniform
 
 
-def preference(scene: Scene, row: int) -> Float[Tensor, " j"]:
+def preference(scene: Scene, row: Int[Tensor, "*#w"]) -> Float[Tensor, "*w j"]:
     """Almost all worth to one row; the rest decides, by chance, where no task measures that row."""
-    rows = scene.belief.amplitude.shape[-1]
-    weight = 1e-6 * torch.rand(rows, generator=scene.generator, dtype=torch.float64)
-    weight[row % rows] = 1.0
-    return weight.to(scene.belief.points)
+    rows, w = scene.belief.amplitude.shape[-1], lanes(scene.generator)
+    weight = 1e-6 * uniform(scene.generator, *w, rows, like=scene.belief.points)
+    return weight.scatter(-1, (row.to(weight.device) % rows).expand(w)[..., None], 1.0)

@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.acquire.pending import Pending, precision
+from pesky.chance import Source, normal
 from pesky.model.belief import Belief, Paths, Seen, View
 
 
@@ -85,10 +86,10 @@ class Believer:
 
         return look
 
-    def paths(self, count: int, generator: torch.Generator) -> BelievingPaths:
-        drawn = self.belief.paths(count, generator)
+    def paths(self, count: int, source: Source) -> BelievingPaths:
+        drawn = self.belief.paths(count, source)
         values = drawn.values(self.P)
-        error = torch.randn(values.shape, generator=generator, dtype=values.dtype).to(values.device)
+        error = normal(source, *values.shape, like=values)
         noisy = values + self.belief.noise.sqrt()[..., None, None] * error
         return BelievingPaths(self, drawn, (self.belief.mean(self.P)[..., None, :] - noisy) @ self.solve)
 

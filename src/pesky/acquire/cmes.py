@@ -11,11 +11,12 @@ from jaxtyping import Float
 from scipy.special import log_ndtr, ndtr
 from torch import Tensor
 
+from pesky.acquire.information import search_near
 from pesky.acquire.pending import Anticipation
 from pesky.acquire.rule import Rule, Scene, Worth
 from pesky.infer.factors import log_any
 from pesky.infer.gaussian import log_cdf
-from pesky.model.belief import Belief
+from pesky.model.belief import Belief, for_samples
 from pesky.optimum.sample import Solutions, sample_solutions
 
 CERTAIN = 40.0
@@ -58,7 +59,7 @@ class MaxValueEntropySearch(Rule):
 
     def prepare(self, scene: Scene) -> "MinimumInformation":
         belief = scene.belief
-        points = torch.cat([scene.spread(self.candidates), belief.points])
+        points = torch.cat([scene.spread(self.candidates), belief.points], -2)
         solutions = sample_solutions(
             belief, self.samples, self.draws, points, self.polish_steps, scene.generator, "value"
         )
@@ -77,7 +78,7 @@ class MinimumInformation(Worth):
 
     def __init__(self, belief: Belief, anticipation: Anticipation, solutions: Solutions, noise_aware: bool) -> None:
         chosen = solutions.optima.chosen
-        super().__init__(belief, chosen.x.flatten(0, -2))
+        super().__init__(belief, *search_near(belief, solutions.optima))
         self.optima, self.noise_aware = solutions.optima, noise_aware
         # Only means and variances at x are looked at; a view needs a point to look from.
         self.look = anticipation.view(chosen.x[..., :1, :])
@@ -150,8 +151,7 @@ def known_bound(belief: Belief) -> Float[Tensor, "*b"]:
     Draws pass through such data up to rounding, which would make a measured point worth measuring for ever. Three
     deviations of the rounding below it, it is worth nothing.
     """
-    batch = belief.amplitude.shape[:-1]
-    points = belief.points.expand(*batch, *belief.points.shape)
+    points = for_samples(belief, belief.points)
     mean, variance = belief.mean(points), belief.variance(points)
     low = mean - 3 * variance.sqrt()
     is_exact = variance[..., 0, :] <= EXACT * belief.amplitude[..., :1]

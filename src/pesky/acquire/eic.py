@@ -3,33 +3,46 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.believer import believe
-from pesky.acquire.improvement import Feasibility, find_centers, find_incumbent, log_feasibility, log_improvement
+from pesky.acquire.improvement import (
+    Feasibility,
+    Incumbent,
+    find_centers,
+    find_incumbent,
+    log_feasibility,
+    log_improvement,
+)
 from pesky.acquire.rule import Rule, Scene, Worth
-from pesky.model.belief import Belief
+from pesky.model.belief import Belief, for_samples
 
 
 class Improvement(Worth):
-    """Log of expected improvement times probability of feasibility, in log units of the scaled objective."""
+    """Log of expected improvement times probability of feasibility, in log units of the scaled objective.
+
+    Of studies in lockstep, those that have no incumbent yet go by the probability alone.
+    """
 
     is_log = True
 
     def __init__(
-        self, belief: Belief, centers: Float[Tensor, "c d"], eta: Float[Tensor, "*b"], noise_factor: bool
+        self, belief: Belief, centers: Float[Tensor, "*w c d"], incumbent: Incumbent, noise_factor: bool
     ) -> None:
         super().__init__(belief, centers)
-        self.belief, self.binary, self.eta, self.noise_factor = belief, belief.binary, eta, noise_factor
+        self.binary, self.eta, self.noise_factor = belief.binary, incumbent.eta, noise_factor
+        self.exists = for_samples(belief, incumbent.exists[..., None, None])[..., 0]
         self.noise = belief.noise[..., 0, None].clamp(min=1e-10 * belief.amplitude[..., 0, None])
-        self.per_point = belief.amplitude.numel() * max(1, len(belief.points))
+        self.per_point = belief.amplitude.numel() * max(1, belief.points.shape[-2])
 
     def each(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
         mean, variance = self.belief.mean(X), self.belief.variance(X)
         value = log_improvement(mean[..., 0, :], variance[..., 0, :], self.eta)
         if self.noise_factor:
             value = value + log_noise_factor(variance[..., 0, :], self.noise)
+        value = torch.where(self.exists, value, 0.0)
         return (value + log_feasibility(mean, variance, self.binary))[..., None, :]
 
 
@@ -62,6 +75,6 @@ class ExpectedImprovement(Rule):
         belief = believe(scene.belief, scene.pending)
         incumbent = find_incumbent(belief, scene)
         centers = find_centers(belief, scene, incumbent)
-        if incumbent.eta is None:
+        if not bool(incumbent.exists.any()):
             return Feasibility(belief, centers)
-        return Improvement(belief, centers, incumbent.eta, self.noise_factor)
+        return Improvement(belief, centers, incumbent, self.noise_factor)

@@ -5,15 +5,16 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.acquire.believer import believe
 from pesky.acquire.eic import ExpectedImprovement
 from pesky.acquire.maximize import maximize
 from pesky.acquire.rule import Named, Rule, Scene
+from pesky.chance import Source, normal
 from pesky.infer.gaussian import cholesky, log_density
-from pesky.model.belief import Belief, distinct
+from pesky.model.belief import Belief, for_samples, hyperparameter_samples, over_samples, repeats
 from pesky.optimum.sample import sample_optima
 
 CANDIDATES = 256
@@ -22,6 +23,8 @@ CELL = 1e-3
 """Points of the set closer than this are the same minimizer: rounding would decide between them."""
 FEWEST_DRAWS, FEWEST_OPTIMA = 100, 6
 """For each hyperparameter sample, however many there are."""
+NEVER = 1e9
+"""The violation of a point that does not count."""
 UNDECIDED = 1e-7
 """Nats by which the more uncertain row is preferred where the minimizer does not depend on any: less than counts."""
 
@@ -52,72 +55,84 @@ class TwoStageImprovement(Rule):
     def prepare(self, scene: Scene) -> Named:
         belief, space = believe(scene.belief, scene.pending), scene.space
         first = ExpectedImprovement(self.noise_factor).prepare(scene)
-        candidates = torch.cat([scene.spread(CANDIDATES), first.centers, belief.points])
+        candidates = torch.cat([scene.spread(CANDIDATES), first.centers, belief.points], -2)
         best = maximize(first.values, candidates, None if space.is_continuous else space.neighbors)
-        u = space.snap(best.x[0])
+        u = space.snap(best.x[..., 0, :])
 
-        count = max(1, belief.amplitude.shape[:-1].numel())
+        count = hyperparameter_samples(belief)
         optima_each = max(FEWEST_OPTIMA, math.ceil(self.samples / count))
-        looked = torch.cat([candidates, u[None]])
-        optima = sample_optima(belief, optima_each, None, looked, 4, scene.generator).chosen.x.flatten(0, -2)
-        G = distinct(torch.cat([u[None], first.centers, space.snap(optima), scene.spread(self.spread)]), CELL)
+        looked = torch.cat([candidates, u[..., None, :]], -2)
+        optima = sample_optima(belief, optima_each, None, looked, 4, scene.generator).chosen.x
+        optima = space.snap(over_samples(belief, optima, 2).flatten(-3, -2))
+        G = torch.cat([u[..., None, :], first.centers, optima, scene.spread(self.spread)], -2)
         with torch.no_grad():
             draws = max(FEWEST_DRAWS, self.draws // count)
-            gain = entropy_reductions(belief, u, G, draws, self.nodes, scene.generator)
-            here = u.expand(*belief.amplitude.shape[:-1], 1, len(u))
+            gain = entropy_reductions(belief, u, G, draws, self.nodes, scene.generator, repeats(G, CELL))
+            here = for_samples(belief, u[..., None, :])
             noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
             unknown = (belief.variance(here)[..., 0] / noise).log1p()
-        gain, unknown = (t.reshape(-1, t.shape[-1]).mean(0) for t in (gain, unknown))
+        gain, unknown = (over_samples(belief, t).mean(-2) for t in (gain, unknown))
         # Monte Carlo makes some of the gains negative; the Named point must be the best for every row.
-        return Named(belief, u, gain.clamp(min=0.0) + UNDECIDED * unknown / unknown.max())
+        return Named(belief, u, gain.clamp(min=0.0) + UNDECIDED * unknown / unknown.amax(-1, keepdim=True))
 
 
 def entropy_reductions(
-    belief: Belief, u: Float[Tensor, " d"], G: Float[Tensor, "g d"], draws: int, nodes: int, generator: torch.Generator
+    belief: Belief,
+    u: Float[Tensor, "*w d"],
+    G: Float[Tensor, "*w g d"],
+    draws: int,
+    nodes: int,
+    source: Source,
+    unused: Bool[Tensor, "*w g"] | None = None,
 ) -> Float[Tensor, "*b j"]:
     """Nats by which measuring each row at u is expected to lower the entropy of the minimizer among the points G.
+
+    `unused` are points of G that are not among them after all, such as repeats of others.
 
     The same draws serve before and after: given a value y of row j, each becomes z + kappa(., u) / (kappa(u, u) +
     noise) (y - z(u) - e), a draw from the belief that knows y. Given a yes or a no, it counts with the probability of
     that answer. A draw without a feasible point has the one of least violation for its minimizer (METHOD 4.3).
     """
     *batch, rows = belief.amplitude.shape
-    P = torch.cat([G, u[None]]).expand(*batch, len(G) + 1, len(u))
+    cells = G.shape[-2]
+    P = for_samples(belief, torch.cat([G, u[..., None, :]], -2))
+    never = torch.zeros_like(P[..., :-1, 0])
+    if unused is not None:
+        never = torch.where(for_samples(belief, unused[..., None])[..., 0], NEVER, 0.0).to(never)
     mean, covariance = belief.mean(P), belief.covariance(P, P)
     noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
 
-    def normal(*size: int) -> Tensor:
-        return torch.randn(*size, generator=generator, dtype=torch.float64).to(mean)
-
     root = cholesky(covariance, belief.amplitude)
-    z = mean[..., None, :] + normal(*batch, rows, draws, len(G) + 1) @ root.mT
-    noisy = z[..., -1] + noise.sqrt()[..., None] * normal(*batch, rows, draws)
+    z = mean[..., None, :] + normal(source, *batch, rows, draws, cells + 1, like=mean) @ root.mT
+    noisy = z[..., -1] + noise.sqrt()[..., None] * normal(source, *batch, rows, draws, like=mean)
     variance = covariance[..., -1, -1].clamp(min=0.0) + noise
     leverage = covariance[..., :-1, -1] / variance[..., None]
     told = mean[..., -1, None] + variance.sqrt()[..., None] * equally_likely(nodes).to(mean)
 
     deviation = belief.amplitude.sqrt()[..., 1:, None, None]
     f, violation = z[..., 0, :, :-1], (z[..., 1:, :, :-1] / deviation).clamp(max=0.0).square()
-    before = minimizers(f, violation.sum(-3))
-    entropy_before = entropy(before, len(G))
+    unusable = never[..., None, :]
+    before = minimizers(f, violation.sum(-3) + unusable)
+    entropy_before = entropy(before, cells)
     gains = []
     for j in range(rows):
         if bool(belief.binary[j]):
             yes = torch.special.ndtr(z[..., j, :, -1])
             answers = torch.stack([yes, 1 - yes], -2)
             chance = answers.mean(-1)
-            left = entropy(before[..., None, :].expand_as(answers), len(G), answers)
+            left = entropy(before[..., None, :].expand_as(answers), cells, answers)
         else:
             surprise = told[..., j, :, None] - noisy[..., j, None, :]
             after = z[..., j, None, :, :-1] + leverage[..., j, None, None, :] * surprise[..., None]
             if j == 0:
-                violated = violation.sum(-3)[..., None, :, :].expand_as(after)
+                violated = (violation.sum(-3) + unusable)[..., None, :, :].expand_as(after)
             else:
                 others = torch.cat([violation[..., : j - 1, :, :], violation[..., j:, :, :]], -3).sum(-3)
                 own = (after / deviation[..., j - 1, None, :, :]).clamp(max=0.0).square()
+                others = others + unusable
                 after, violated = f[..., None, :, :].expand_as(after), others[..., None, :, :] + own
             chance = torch.full_like(told[..., j, :], 1 / nodes)
-            left = entropy(minimizers(after, violated), len(G))
+            left = entropy(minimizers(after, violated), cells)
         gains.append(entropy_before - (chance * left).sum(-1))
     return torch.stack(gains, -1)
 
@@ -134,7 +149,7 @@ def equally_likely(count: int) -> Float[Tensor, " count"]:
 
 def minimizers(f: Float[Tensor, "*b g"], violation: Float[Tensor, "*b g"]) -> Int[Tensor, "*b"]:
     """The lowest of the points without violation, or the one of least violation where there is none."""
-    return torch.where(violation > 0, f.amax() + 1 + violation, f).argmin(-1)
+    return torch.where(violation > 0, f.amax(-1, keepdim=True) + 1 + violation, f).argmin(-1)
 
 
 def entropy(which: Int[Tensor, "*b s"], cells: int, weight: Float[Tensor, "*b s"] | None = None) -> Float[Tensor, "*b"]:

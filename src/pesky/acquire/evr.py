@@ -41,7 +41,7 @@ class SettledVolume(Worth):
         self.look, self.place, self.complete, self.binary = belief.view(place.points), place, complete, belief.binary
         self.floor = 1e-12 * belief.amplitude[..., 0, None, None]
         self.a = (eta[..., None] - place.mean) / place.variance.sqrt()
-        self.per_point = belief.amplitude.numel() * (place.points.shape[-2] + len(belief.points))
+        self.per_point = belief.amplitude.numel() * (place.points.shape[-2] + belief.points.shape[-2])
 
     def each(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
         seen = self.look(X)
@@ -77,9 +77,9 @@ class VolumeReduction(Rule):
 
     def prepare(self, scene: Scene) -> Worth:
         belief = believe(scene.belief, scene.pending)
-        u, eta = incumbent = find_incumbent(belief, scene)
+        u, eta, exists = incumbent = find_incumbent(belief, scene)
         centers = find_centers(belief, scene, incumbent)
-        if eta is None:
+        if not bool(exists):
             return Feasibility(belief, centers)
 
         def log_mass(mean: Tensor, variance: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from pesky.acquire.pending import Pending
 from pesky.acquire.rule import Worth
 from pesky.infer.gaussian import cholesky, log_cdf, log_density
 from pesky.infer.predict import VARIANCE_FLOOR
-from pesky.model.belief import Belief, Seen
+from pesky.model.belief import Belief, Seen, over_samples
 
 CENTERS = 64
 """Of each batch element, the most probable cells that the search looks near."""
@@ -88,7 +88,8 @@ class GroupedGain(Worth):
     ) -> None:
         """The landmarks of `whitened` must include the pending points."""
         heaviest = groups.cell[..., :CENTERS, None].expand(*groups.cell[..., :CENTERS].shape, cells.shape[-1])
-        super().__init__(belief, torch.gather(cells, -2, heaviest).flatten(0, -2))
+        near = over_samples(belief, torch.gather(cells, -2, heaviest), 2).flatten(-3, -2)
+        super().__init__(belief, near, over_samples(belief, groups.size[..., :CENTERS] > 0).flatten(-2))
         self.whitened, self.groups, self.w = whitened, groups, draws.w
         self.amplitude = belief.amplitude
         self.noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
@@ -110,7 +111,7 @@ class GroupedGain(Worth):
         pending they are too large: what these tell stays that of all samples.
         """
         size = PARTS * self.w.shape[:-2].numel() * (self.groups.cell.shape[-1] + 1)
-        found = [self._measured(chunk) for chunk in X.split(max(1, BLOCK // size))]
+        found = [self._measured(chunk) for chunk in X.split(max(1, BLOCK[X.device.type] // size))]
         value, error = (torch.cat(each) for each in zip(*found, strict=True))
         return value, error
 
@@ -124,7 +125,7 @@ class GroupedGain(Worth):
         shape = (*b.shape[:-2], PARTS, slots, X.shape[-2])
         count = sum_by(one, member, PARTS * slots).view(*self.batch, 1, PARTS, slots, 1)
         total, square = b.new_zeros(shape), b.new_zeros(shape)
-        block = max(1, BLOCK // (self.per_point // samples * X.shape[-2]))
+        block = max(1, BLOCK[X.device.type] // (self.per_point // samples * X.shape[-2]))
         for at in range(0, samples, block):
             along, some = self.w[..., at : at + block, :] @ b, member[..., at : at + block]
             total += sum_by(along, some, PARTS * slots).view(shape)

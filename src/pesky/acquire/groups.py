@@ -5,21 +5,25 @@ cells follow. A row at any x is b(x)^T w plus a residual that no group knows any
 that of the residual plus b^T Cov_g(w) b: no sampling at x, and smooth in x.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.model.belief import Belief, Seen, View
+from pesky.chance import Source, normal
+from pesky.model.belief import Belief, Seen, View, for_samples, over_samples, studies
 
 SMALLEST = 1e-10
 """Variances along the eigenvectors of the landmarks' values are kept above this share of the prior amplitude: what is
 smaller are rounding errors, and what they would explain stays in the residual."""
+TIE = 1e-6
+"""Shares that differ by no more than this part are equal."""
 HOPELESS = 0.02
 """The share of samples with a feasible cell below which the others count as well."""
-BLOCK = 8_000_000
-"""Numbers in the largest tensor while samples are drawn or summed."""
+BLOCK = {"cpu": 8_000_000, "cuda": 800_000_000}
+"""Numbers in the largest tensor while samples are drawn or summed, on each kind of device."""
 
 
 class Whitened(NamedTuple):
@@ -34,46 +38,76 @@ class Whitened(NamedTuple):
         return seen, self.solve @ seen.covariance
 
 
-def whiten(belief: Belief, landmarks: Float[Tensor, "*b k d"]) -> Whitened:
-    """Coordinates for the values at the landmarks, which may lie as close together as they like."""
-    variance, vectors = torch.linalg.eigh(belief.covariance(landmarks, landmarks))
+def whiten(belief: Belief, landmarks: Float[Tensor, "*b k d"], count: Sequence[int] | None = None) -> Whitened:
+    """Coordinates for the values at the landmarks, which may lie as close together as they like.
+
+    `count` is how many each of the studies in lockstep has, the first ones, if not all.
+    """
+    covariance = belief.covariance(landmarks, landmarks)
+    if count is not None and studies(belief):
+        own = torch.tensor(count, device=landmarks.device).view(-1, *(1,) * (covariance.dim() - 2))
+        there = torch.arange(landmarks.shape[-2], device=landmarks.device) < own
+        covariance = torch.where(there[..., :, None] & there[..., None, :], covariance, 0.0)
+    variance, vectors = torch.linalg.eigh(covariance)
     keep = variance > SMALLEST * belief.amplitude[..., None]
     # Rows and batch elements have different ranks: those of lower rank are filled up with coordinates of no effect.
     rank = max(1, int(keep.sum(-1).max()))
     scale = torch.where(keep, variance, 1.0).rsqrt() * keep
+    # Of an eigenvector and its opposite rounding would choose one.
+    vectors = vectors * torch.gather(vectors, -2, vectors.abs().argmax(-2, keepdim=True)).sign()
     solve = (vectors * scale[..., None, :]).mT[..., -rank:, :]
     return Whitened(belief.view(landmarks), solve.contiguous())
 
 
-def pivots(belief: Belief, cells: Float[Tensor, "n d"], most: int, tolerance: float = 1e-8) -> Float[Tensor, "k d"]:
+class Landmarks(NamedTuple):
+    points: Float[Tensor, "*w k d"]
+    counts: list[int]
+    """How many each of the studies in lockstep has: after its last one comes its first one again."""
+
+
+def pivots(belief: Belief, cells: Float[Tensor, "n d"], most: int, tolerance: float = 1e-8) -> Landmarks:
     """Those of the cells whose values fix the values at all others: pivots of a Cholesky factorization.
 
-    They are the same for all rows and batch elements: each is where the values known so far leave most of some row's
-    variance open, and they end where that is less than `tolerance` of the largest, everywhere.
+    They are the same for all rows and hyperparameter samples: each is where the values known so far leave most of some
+    row's variance open, and they end where that is less than `tolerance` of the largest, everywhere.
     """
-    batch = belief.amplitude.shape[:-1]
-    here = cells.expand(*batch, *cells.shape)
+    w = studies(belief)
+    here = for_samples(belief, cells.expand(*w, *cells.shape))
     look = belief.view(here)
     left = belief.variance(here)
     unit = left.amax(-1, keepdim=True)
     columns = left.new_zeros(*left.shape, most)
-    chosen: list[int] = []
+    chosen: list[Tensor] = []
+    count = torch.zeros(w, dtype=torch.long, device=cells.device)
+
+    def at(pivot: Tensor, of: Tensor) -> Tensor:
+        """Each study's own entry along the last dimension."""
+        index = pivot.view(*w, *(1,) * (of.dim() - len(w)))
+        return torch.gather(of, -1, index.expand(*of.shape[:-1], 1))[..., 0]
+
     for i in range(min(most, cells.shape[0])):
-        open_share = (left / unit).flatten(0, -2).amax(0)
-        pivot = int(open_share.argmax())
-        if float(open_share[pivot]) < tolerance:
+        open_share = over_samples(belief, left / unit, 2).flatten(-3, -2).amax(-2)
+        most_open = open_share.amax(-1, keepdim=True)
+        # Far from all data every cell is as open, and rounding must not choose: the first of them does.
+        pivot = (open_share >= most_open * (1 - TIE)).to(torch.uint8).argmax(-1)
+        is_open = most_open[..., 0] >= tolerance
+        if not bool(is_open.any()):
             break
+        pivot = torch.where(is_open, pivot, chosen[0] if chosen else 0)
         chosen.append(pivot)
-        covariance = look(here[..., pivot : pivot + 1, :]).covariance[..., 0]
-        covariance = covariance - (columns[..., :i] @ columns[..., pivot, :i, None])[..., 0]
-        at_pivot = left[..., pivot, None]
+        count = count + is_open
+        covariance = look(for_samples(belief, cells[pivot][..., None, :])).covariance[..., 0]
+        covariance = covariance - (columns[..., :i] @ at(pivot, columns[..., :i].mT)[..., None])[..., 0]
+        at_pivot = at(pivot, left)[..., None]
         # Another row asked for this pivot: where this row's variance there is spent, the rest is rounding errors.
         spent = at_pivot < SMALLEST * belief.amplitude[..., None]
         column = torch.where(spent, 0.0, covariance * at_pivot.clamp(min=1e-300).rsqrt())
         columns[..., i] = column
         left = (left - column.square()).clamp(min=0.0)
-        left[..., pivot] = 0.0
-    return cells[chosen] if chosen else cells[:1]
+        left = left.scatter(-1, for_samples(belief, pivot[..., None, None]).expand(*left.shape[:-1], 1), 0.0)
+    if not chosen:
+        return Landmarks(cells[:1].expand(*w, 1, cells.shape[-1]), [1] * w.numel())
+    return Landmarks(cells[torch.stack(chosen, -1)], count.clamp(min=1).flatten().tolist())
 
 
 class Draws(NamedTuple):
@@ -91,24 +125,27 @@ def draw(
     cells: Float[Tensor, "*b n d"],
     usable: Bool[Tensor, "*b n"],
     samples: int,
-    generator: torch.Generator,
+    source: Source,
+    landmarks: Sequence[int] | None = None,
 ) -> Draws:
-    """`samples` draws for every batch element; the minimum is sought among the usable cells."""
+    """`samples` draws for every batch element; the minimum is sought among the usable cells.
+
+    `landmarks` is how many each of the studies in lockstep has, if not all.
+    """
     seen, b = whitened(cells)
     batch, (rows, rank) = seen.mean.shape[:-2], b.shape[-3:-1]
-    block = max(1, BLOCK // seen.mean.numel())
-    w = b.new_empty(*batch, rows, samples, rank)
-    cell = torch.empty(*batch, samples, dtype=torch.long, device=b.device)
-    feasible = torch.empty_like(cell, dtype=torch.bool)
-    for start in range(0, samples, block):
-        stop = min(start + block, samples)
-        # Drawn in single precision, at a third of the time: seven digits of a random number are enough.
-        normal = torch.randn(*batch, rows, stop - start, rank, generator=generator, dtype=torch.float32).to(b)
-        w[..., start:stop, :] = normal
-        z = torch.baddbmm(seen.mean.flatten(0, -2)[:, None, :], normal.flatten(0, -3), b.flatten(0, -3)).view(
-            *batch, rows, stop - start, -1
+    # As many as there are landmarks, whatever their rank: that is one of the whole batch, and the numbers are not.
+    # Drawn in single precision, at a third of the time: seven digits of a random number are enough.
+    size = (*batch, rows, samples, whitened.solve.shape[-1])
+    w = normal(source, *size, like=b, dtype=torch.float32, widths=landmarks)[..., -rank:].contiguous()
+    block = max(1, BLOCK[b.device.type] // seen.mean.numel())
+    found = []
+    for some in w.split(block, -2):
+        z = torch.baddbmm(seen.mean.flatten(0, -2)[:, None, :], some.flatten(0, -3), b.flatten(0, -3)).view(
+            *batch, rows, some.shape[-2], -1
         )
-        cell[..., start:stop], feasible[..., start:stop] = best_cells(z, usable, belief.amplitude)
+        found.append(best_cells(z, usable, belief.amplitude))
+    cell, feasible = (torch.cat(each, -1) for each in zip(*found, strict=True))
     return Draws(w, cell, feasible)
 
 

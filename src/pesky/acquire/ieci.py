@@ -33,7 +33,7 @@ class SettledImprovement(Worth):
         self.noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)[..., 0]
         with torch.no_grad():
             self.log_now = log_doubtful_improvement(place.mean, place.variance, eta)
-        self.per_point = belief.amplitude.numel() * (place.points.shape[-2] + len(belief.points))
+        self.per_point = belief.amplitude.numel() * (place.points.shape[-2] + belief.points.shape[-2])
 
     def each(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
         seen = self.look(X)
@@ -76,9 +76,9 @@ class IntegratedImprovement(Rule):
 
     def prepare(self, scene: Scene) -> Worth:
         belief = believe(scene.belief, scene.pending)
-        u, eta = incumbent = find_incumbent(belief, scene)
+        u, eta, exists = incumbent = find_incumbent(belief, scene)
         centers = find_centers(belief, scene, incumbent)
-        if eta is None:
+        if not bool(exists):
             return Feasibility(belief, centers)
 
         def log_mass(mean: Tensor, variance: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pesky.acquire.rule import Scene, Worth
 from pesky.infer.gaussian import log_cdf
-from pesky.model.belief import Belief
+from pesky.model.belief import Belief, for_samples, over_samples, repeats
 from pesky.optimum.recommend import recommend, standing
 
 MEASURED_CENTERS = 4
@@ -21,10 +21,14 @@ MEASURED_CENTERS = 4
 
 
 class Incumbent(NamedTuple):
-    u: Float[Tensor, " d"]
+    """Of each of the studies in lockstep, w."""
+
+    u: Float[Tensor, "*w d"]
     """Where it is; the point most probably feasible if there is none."""
-    eta: Float[Tensor, "*b"] | None
-    """Expected objective there, for each batch element; None while no point is feasible with confidence."""
+    eta: Float[Tensor, "*b"]
+    """Expected objective there, for each batch element."""
+    exists: Bool[Tensor, "*w"]
+    """Whether there is one: a point that is feasible with confidence."""
 
 
 def find_incumbent(belief: Belief, scene: Scene) -> Incumbent:
@@ -33,11 +37,9 @@ def find_incumbent(belief: Belief, scene: Scene) -> Incumbent:
     The point is one for all hyperparameter samples; `belief` is the scene's, or what it will be: see `believer`.
     """
     advice = recommend(belief, scene.space, scene.confidence, scene.draw_seed())
-    if not advice.is_confident:
-        return Incumbent(advice.u, None)
     with torch.no_grad():
-        here = advice.u.expand(*belief.amplitude.shape[:-1], 1, len(advice.u))
-        return Incumbent(advice.u, belief.mean(here)[..., 0, 0])
+        eta = belief.mean(for_samples(belief, advice.u[..., None, :]))[..., 0, 0]
+    return Incumbent(advice.u, eta, advice.is_confident)
 
 
 def log_improvement(
@@ -56,14 +58,17 @@ def log_feasibility(
     return log_cdf(mean[..., 1:, :] / deviation).sum(-2)
 
 
-def find_centers(belief: Belief, scene: Scene, incumbent: Incumbent) -> Float[Tensor, "c d"]:
+def find_centers(belief: Belief, scene: Scene, incumbent: Incumbent) -> Float[Tensor, "*w c d"]:
     """The incumbent, and the measured points that may well be feasible and low."""
     with torch.no_grad():
         now = standing(belief, belief.points, scene.confidence)
-    scale = belief.amplitude[..., 0].sqrt().mean()
-    score = now.log_probability.sum(0) - (0.0 if incumbent.eta is None else now.mean / scale)
-    best = score.topk(min(MEASURED_CENTERS, len(score))).indices
-    return torch.cat([incumbent.u[None], belief.points[best]])
+    scale = over_samples(belief, belief.amplitude[..., :1].sqrt()).mean(-2)
+    low = torch.where(incumbent.exists[..., None], now.mean / scale, 0.0)
+    score = now.log_probability.sum(-2) - low
+    score = torch.where(repeats(belief.points), -torch.inf, score)
+    best = score.topk(min(MEASURED_CENTERS, score.shape[-1])).indices
+    measured = torch.gather(belief.points, -2, best[..., None].expand(*best.shape, belief.points.shape[-1]))
+    return torch.cat([incumbent.u[..., None, :], measured], -2)
 
 
 class Feasibility(Worth):
@@ -71,10 +76,10 @@ class Feasibility(Worth):
 
     is_log = True
 
-    def __init__(self, belief: Belief, centers: Float[Tensor, "c d"]) -> None:
+    def __init__(self, belief: Belief, centers: Float[Tensor, "*w c d"]) -> None:
         super().__init__(belief, centers)
-        self.belief, self.binary = belief, belief.binary
-        self.per_point = belief.amplitude.numel() * max(1, len(belief.points))
+        self.binary = belief.binary
+        self.per_point = belief.amplitude.numel() * max(1, belief.points.shape[-2])
 
     def each(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
         return log_feasibility(self.belief.mean(X), self.belief.variance(X), self.binary)[..., None, :]

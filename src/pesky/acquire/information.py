@@ -9,10 +9,12 @@ from torch import Tensor
 
 from pesky.acquire.pending import Anticipated, Anticipation, Pending
 from pesky.acquire.rule import Worth
+from pesky.acquire.settings import FINEST
+from pesky.chance import Source
 from pesky.infer import ep
 from pesky.infer.gaussian import log_cdf
 from pesky.infer.predict import Knowledge, Prediction, learn, predict, to_objective_differences
-from pesky.model.belief import Belief
+from pesky.model.belief import Belief, for_samples, over_samples
 from pesky.optimum.sample import Optima
 
 RELEVANT = 1e-3
@@ -48,12 +50,13 @@ class InformationGain(Worth):
         optima: Optima,
         info: ep.Info,
         conditioning: Conditioning,
+        resolution: float = FINEST,
     ) -> None:
-        super().__init__(belief, optima.chosen.x.flatten(0, -2))
+        super().__init__(belief, *search_near(belief, optima))
         self.look, self.knowledge, self.gather = look, knowledge, gather
         self.optima: Optima = optima  # pyright: ignore[reportIncompatibleVariableOverride] (it always has some)
         self.amplitude, self.info, self.conditioning = belief.amplitude, info, conditioning
-        self.noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
+        self.noise = torch.maximum(belief.noise, resolution * belief.amplitude)
         self.yes_no = belief.binary.nonzero()[:, 0]
         self.per_point = knowledge.weight.numel()
 
@@ -63,6 +66,12 @@ class InformationGain(Worth):
         cross = cross.view(*self.knowledge.weight.shape, X.shape[-2])
         given_minimum = predict(self.knowledge, seen.mean, seen.variance[..., None, :], cross, self.amplitude)
         return gains(seen, given_minimum, self.optima.chosen.weight, self.noise, self.yes_no)
+
+
+def search_near(belief: Belief, optima: Optima) -> tuple[Float[Tensor, "*w c d"], Bool[Tensor, "*w c"]]:
+    """The samples of x*, of whichever hyperparameter sample, and which of them have any weight."""
+    x, weight = over_samples(belief, optima.chosen.x, 2), over_samples(belief, optima.chosen.weight)
+    return x.flatten(-3, -2), weight.flatten(-2) > 0
 
 
 def gains(
@@ -98,20 +107,21 @@ def information_gain(
     belief: Belief,
     optima: Optima,
     local_reach: float | None,
-    generator: torch.Generator,
+    generator: Source,
     pending: Pending | None = None,
     snap: Callable[[Tensor], Tensor] | None = None,
+    resolution: float = FINEST,
 ) -> InformationGain:
     """EP for every x* sample, ready to say what a measurement at any x is worth.
 
-    The values of the draws behind the samples serve as fantasies at the pending points.
+    The values of the draws behind the samples serve as fantasies at the pending points. `resolution` is the least noise
+    that a measurement is taken to have, as a share of the prior variance.
     """
     chosen, paths = optima.chosen, optima.paths
     batch = belief.amplitude.shape[:-1]
     anticipation = Anticipation(belief, pending, paths, generator)
     smallest = belief.lengthscale.amin(-2)
-    shared = belief.points if pending is None else torch.cat([belief.points, pending.X])
-    shared = shared.expand(*batch, *shared.shape)
+    shared = for_samples(belief, belief.points if pending is None else torch.cat([belief.points, pending.X]))
     m, d = chosen.x.shape[-2:]
     local = (
         neighbors(chosen.x, local_reach * smallest, snap)
@@ -125,16 +135,16 @@ def information_gain(
     index, active = relevant_points(seen, chosen.x, points, smallest, shared.shape[-2], local.shape[-2])
     prior, values_covariance = priors(seen, index, active, belief.amplitude)
     state, info = ep.run(prior)
-    return _ready(
-        belief, look, optima, state, values_covariance, info, Conditioning(points, index, active, state.sites)
-    )
+    conditioning = Conditioning(points, index, active, state.sites)
+    return _ready(belief, look, optima, state, values_covariance, info, conditioning, resolution)
 
 
 def refresh(
     before: InformationGain,
     belief: Belief,
-    generator: torch.Generator,
+    generator: Source,
     pending: Pending | None = None,
+    resolution: float = FINEST,
 ) -> InformationGain:
     """The gains after more was measured or asked, with the same x* samples and EP sites (METHOD 20.2).
 
@@ -145,7 +155,7 @@ def refresh(
     prior, values_covariance = priors(look(points), which, active, belief.amplitude)
     state = ep.resume(prior, sites)
     conditioning = before.conditioning._replace(sites=state.sites)
-    return _ready(belief, look, before.optima, state, values_covariance, before.info, conditioning)
+    return _ready(belief, look, before.optima, state, values_covariance, before.info, conditioning, resolution)
 
 
 def _ready(
@@ -156,6 +166,7 @@ def _ready(
     values_covariance: Float[Tensor, "q j n n"],
     info: ep.Info,
     conditioning: Conditioning,
+    resolution: float,
 ) -> InformationGain:
     """What EP has learnt, with the sample dimension behind the rows, ready for any x."""
     learnt = learn(state, values_covariance)
@@ -172,7 +183,7 @@ def _ready(
         learnt.minimum_variance.view(*batch, m),
     )
     gather = _flat_index(conditioning.which, belief.amplitude.shape[-1], conditioning.points.shape[-2])
-    return InformationGain(belief, look, knowledge, gather, optima, info, conditioning)
+    return InformationGain(belief, look, knowledge, gather, optima, info, conditioning, resolution)
 
 
 def neighbors(
@@ -219,7 +230,9 @@ def relevant_points(
     scaled = points / lengthscale[..., None, :]
     scaled_x = x / lengthscale[..., None, :]
     close = torch.cdist(scaled_x, scaled[..., :shared, :], compute_mode="donot_use_mm_for_euclid_dist") < TOO_CLOSE
-    score = torch.where(close, 0.0, torch.nan_to_num(score))
+    # Of studies in lockstep, those with fewer points than others have their first one again.
+    again = (points[..., :shared, None, :] == points[..., None, :shared, :]).all(-1).tril(-1).any(-1)
+    score = torch.where(close | again[..., None, :], 0.0, torch.nan_to_num(score))
     kept = (score >= RELEVANT).sum(-1)
     most = min(int(kept.max()) if kept.numel() else 0, MOST_POINTS)
     top = torch.topk(score, most, dim=-1)

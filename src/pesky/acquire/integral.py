@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.rule import Scene
+from pesky.chance import uniform
 from pesky.model.belief import Belief
 
 SIDES = (1.0, 0.25, 0.06, 0.015, 0.004)
@@ -58,7 +59,7 @@ def find_mass(belief: Belief, scene: Scene, u: Float[Tensor, " d"], count: int, 
         log_total = log_each.logsumexp(-1)
         reached = (log_each - log_total[..., None]).exp().cumsum(-1)
         p = max(min(count, LEAST), count // max(1, batch.numel()))
-        offset = torch.rand(*batch, 1, generator=scene.generator, dtype=torch.float64).to(pool)
+        offset = uniform(scene.generator, *batch, 1, like=pool)
         at = (torch.arange(p, device=pool.device) + offset) / p
         drawn = torch.searchsorted(reached, at * reached[..., -1:]).clamp(max=len(pool) - 1)
         return Place(pool[drawn], mean[..., 0, :].gather(-1, drawn), variance[..., 0, :].gather(-1, drawn), log_total)

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.acquire.information import gains
+from pesky.acquire.information import gains, search_near
 from pesky.acquire.pending import Anticipation
 from pesky.acquire.rule import Rule, Scene, Worth
 from pesky.infer.factors import no_better
@@ -40,7 +40,7 @@ class JointEntropySearch(Rule):
 
     def prepare(self, scene: Scene) -> "SolutionInformation":
         belief = scene.belief
-        points = torch.cat([scene.spread(self.candidates), belief.points])
+        points = torch.cat([scene.spread(self.candidates), belief.points], -2)
         solutions = sample_solutions(
             belief, self.samples, self.draws, points, self.polish_steps, scene.generator, "place"
         )
@@ -53,7 +53,7 @@ class SolutionInformation(Worth):
 
     def __init__(self, belief: Belief, anticipation: Anticipation, solutions: Solutions) -> None:
         chosen = solutions.optima.chosen
-        super().__init__(belief, chosen.x.flatten(0, -2))
+        super().__init__(belief, *search_near(belief, solutions.optima))
         self.optima, self.solutions = solutions.optima, solutions
         self.look = anticipation.view(chosen.x)
         self.floor = VARIANCE_FLOOR * belief.amplitude

@@ -11,15 +11,15 @@ from pesky import sqp
 from pesky.optimum.starts import spread_out
 
 Values = Callable[[Tensor], Tensor]
-"""Points (n, d) -> what measuring each task there is worth (n, t)."""
+"""Points (*w, n, d) -> what measuring each task there is worth (*w, n, t), for every one of the studies in lockstep."""
 
 STARTS = 4
 STEPS = 8
 
 
 class Best(NamedTuple):
-    x: Float[Tensor, "t d"]
-    value: Float[Tensor, " t"]
+    x: Float[Tensor, "*w t d"]
+    value: Float[Tensor, "*w t"]
 
 
 class Effort(NamedTuple):
@@ -32,7 +32,7 @@ class Effort(NamedTuple):
 
 def maximize(
     values: Values,
-    candidates: Float[Tensor, "n d"],
+    candidates: Float[Tensor, "*w n d"],
     neighbors: Callable[[Tensor], Tensor] | None = None,
     margin: Callable[[Tensor], Tensor] | None = None,
     effort: Effort = Effort(),  # noqa: B008
@@ -45,60 +45,66 @@ def maximize(
     with torch.no_grad():
         margin = None if margin is None else lowered(margin, candidates)
         value = _allowed(values, margin)(candidates)
-    tasks = value.shape[1]
-    starts = torch.cat([spread_out(candidates, value[:, t], effort.starts) for t in range(tasks)])
+    tasks, d = value.shape[-1], candidates.shape[-1]
+    starts = torch.cat([spread_out(candidates, value[..., t], effort.starts) for t in range(tasks)], -2)
     owner = torch.arange(tasks, device=starts.device).repeat_interleave(effort.starts)
 
     x, value = _ascend(values, margin, starts, owner, effort.steps)
-    best = value.view(tasks, effort.starts).argmax(-1) + effort.starts * torch.arange(tasks, device=x.device)
-    x, value = x[best], value[best]
+    value = value.view(*value.shape[:-1], tasks, effort.starts)
+    best = value.argmax(-1, keepdim=True)
+    x = torch.gather(x.view(*value.shape, d), -2, best[..., None].expand(*best.shape, d))[..., 0, :]
+    value = torch.gather(value, -1, best)[..., 0]
     if neighbors is not None:
         x, value = _alternate(values, margin, x, value, neighbors, effort.steps)
     return Best(x, value)
 
 
-def lowered(margin: Callable[[Tensor], Tensor], candidates: Float[Tensor, "n d"]) -> Callable[[Tensor], Tensor]:
+def lowered(margin: Callable[[Tensor], Tensor], candidates: Float[Tensor, "*w n d"]) -> Callable[[Tensor], Tensor]:
     """The margin, lowered to what the best twentieth of the candidates reach if none of them has any.
 
     Not to the best alone: the same point would be asked for ever.
     """
     here = margin(candidates)
-    if bool((here >= 0).any()):
-        return margin
-    level = float(here.quantile(0.95))
+    level = torch.where((here >= 0).any(-1), 0.0, here.quantile(0.95, -1))[..., None]
     return lambda X: margin(X) - level
 
 
 def _allowed(values: Values, margin: Callable[[Tensor], Tensor] | None) -> Values:
     """The values, minus infinity where the margin is negative."""
-    return values if margin is None else lambda X: torch.where(margin(X)[:, None] >= 0, values(X), -torch.inf)
+    return values if margin is None else lambda X: torch.where(margin(X)[..., None] >= 0, values(X), -torch.inf)
 
 
 def _ascend(
     values: Values,
     margin: Callable[[Tensor], Tensor] | None,
-    x: Float[Tensor, "b d"],
-    owner: Int[Tensor, " b"],
+    x: Float[Tensor, "*w s d"],
+    owner: Int[Tensor, " s"],
     steps: int,
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Float[Tensor, "*w s d"], Float[Tensor, "*w s"]]:
     """Each start's local maximum of its own task's value, within the margin."""
 
-    def descend(x: Tensor) -> tuple[Tensor, Tensor]:
-        x = x.detach().requires_grad_()
-        rows = [-values(x).gather(1, owner[:, None])[:, 0], *([] if margin is None else [margin(x)])]
-        gradients = [torch.autograd.grad(row.sum(), x, retain_graph=len(rows) > 1)[0] for row in rows]
-        return torch.stack(rows, 1).detach(), torch.stack(gradients, 1)
+    def own(X: Tensor) -> Tensor:
+        return torch.gather(values(X), -1, owner[:, None].expand(*X.shape[:-1], 1))[..., 0]
 
-    zero, one = torch.zeros_like(x[0]), torch.ones_like(x[0])
-    found = sqp.minimize(descend, x, zero, one, radius=0.03, steps=steps, tolerance=1e-5)
-    value = -found.values[:, 0]
+    def descend(flat: Tensor) -> tuple[Tensor, Tensor]:
+        flat = flat.detach().requires_grad_()
+        here = flat.view(x.shape)
+        rows = [-own(here), *([] if margin is None else [margin(here)])]
+        gradients = [torch.autograd.grad(row.sum(), flat, retain_graph=len(rows) > 1)[0] for row in rows]
+        return torch.stack([row.detach().flatten() for row in rows], 1), torch.stack(gradients, 1)
+
+    *w, count, d = x.shape
+    first = x.reshape(-1, d)
+    study = torch.arange(len(first) // count, device=x.device).repeat_interleave(count) if w else None
+    zero, one = torch.zeros_like(first[0]), torch.ones_like(first[0])
+    found = sqp.minimize(descend, first, zero, one, radius=0.03, steps=steps, tolerance=1e-5, group=study)
+    end, value = found.x.view(x.shape), -found.values[:, 0].view(x.shape[:-1])
     if margin is None:
-        return found.x, value
+        return end, value
     # The last step may end a little outside; its start was inside.
     with torch.no_grad():
-        at_start = values(x).gather(1, owner[:, None])[:, 0]
-        outside = margin(found.x) < 0
-    return torch.where(outside[:, None], x, found.x), torch.where(outside, at_start, value)
+        outside = margin(end) < 0
+        return torch.where(outside[..., None], x, end), torch.where(outside, own(x), value)
 
 
 def _alternate(

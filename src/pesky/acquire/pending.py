@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from pesky.chance import Source, normal
 from pesky.infer.gaussian import cholesky
 from pesky.model.belief import Belief, Paths, Seen
 
@@ -50,7 +51,7 @@ class Anticipation:
 
     def __init__(
         self, belief: Belief, pending: Pending | None = None, paths: Paths | None = None,
-        generator: torch.Generator | None = None,
+        generator: Source | None = None,
     ) -> None:  # fmt: skip
         self.belief, self.pending = belief, pending
         if pending is None:
@@ -61,7 +62,7 @@ class Anticipation:
         self.P = P = pending.X.expand(*batch, *pending.X.shape)
         self.solve = precision(belief, pending)
         drawn = paths.values(P)
-        error = torch.randn(drawn.shape, generator=generator, dtype=drawn.dtype).to(drawn.device)
+        error = normal(generator, *drawn.shape, like=drawn)
         drawn = drawn + belief.noise.sqrt()[..., None, None] * error
         surprise = drawn - belief.mean(P)[..., None, :]
         self.shift = surprise @ self.solve

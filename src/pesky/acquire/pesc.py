@@ -1,12 +1,13 @@
 """Predictive entropy search with constraints: the information about where the constrained minimum is."""
 
-import time
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from pesky.acquire.information import InformationGain, information_gain, refresh
 from pesky.acquire.rule import Rule, Scene, Worth
 from pesky.acquire.settings import DEFAULT, Setting
+from pesky.clock import now
+from pesky.model.belief import hyperparameter_samples
 
 
 @dataclass(frozen=True)
@@ -20,20 +21,22 @@ class PredictiveEntropySearch(Rule):
     setting: Setting = DEFAULT
 
     def prepare(self, scene: Scene) -> InformationGain:
-        began = time.process_time()
         belief, setting = scene.belief, self.setting
-        samples, draws = setting.per_hyperparameter_sample(belief.amplitude.shape[:-1].numel())
+        began = now(belief.amplitude)
+        samples, draws = setting.per_hyperparameter_sample(hyperparameter_samples(belief))
         optima = scene.sample_optima(samples, draws, setting.candidates, setting.polish_steps)
-        drawn = time.process_time()
+        drawn = now(belief.amplitude)
         snap = None if scene.space.is_continuous else scene.space.snap
-        worth = information_gain(belief, optima, setting.local_reach, scene.generator, scene.pending, snap)
-        worth.seconds = {"x*": drawn - began, "ep": time.process_time() - drawn}
+        resolution = setting.resolution(scene.asked)
+        worth = information_gain(belief, optima, setting.local_reach, scene.generator, scene.pending, snap, resolution)
+        worth.seconds = {"x*": drawn - began, "ep": now(belief.amplitude) - drawn}
         return worth
 
     def refresh(self, before: Worth, scene: Scene) -> InformationGain:
         """With the x* samples and the EP sites of before (METHOD 20.2)."""
         assert isinstance(before, InformationGain)
-        began = time.process_time()
-        worth = refresh(before, scene.belief, scene.generator, scene.pending)
-        worth.seconds = {"x*": 0.0, "ep": time.process_time() - began}
+        began = now(scene.belief.amplitude)
+        resolution = self.setting.resolution(scene.asked)
+        worth = refresh(before, scene.belief, scene.generator, scene.pending, resolution)
+        worth.seconds = {"x*": 0.0, "ep": now(scene.belief.amplitude) - began}
         return worth

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import torch
-
 from pesky.acquire.baseline import preference
 from pesky.acquire.rule import Named, Rule, Scene
+from pesky.chance import lanes, question_seed, source_of, uniform
 
 
 @dataclass(frozen=True)
@@ -19,8 +18,8 @@ class Random(Rule):
 
     def prepare(self, scene: Scene) -> Named:
         # Random numbers of this question alone, whatever else was drawn for it.
-        generator = torch.Generator().manual_seed((scene.seed * 1_000_003 + scene.asked) % 2**63)
-        row = int(torch.randint(scene.belief.amplitude.shape[-1], (1,), generator=generator))
+        source = source_of(question_seed(scene.seed, scene.asked))
+        row = uniform(source, *lanes(source), like=scene.belief.points) * scene.belief.amplitude.shape[-1]
         # A Latin hypercube of one point is one uniform number per parameter.
-        u = scene.space.latin(1, generator)[0]
-        return Named(scene.belief, u.to(scene.belief.points), preference(scene, row))
+        u = scene.space.latin(1, source)[..., 0, :]
+        return Named(scene.belief, u.to(scene.belief.points), preference(scene, row.long()))

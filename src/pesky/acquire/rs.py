@@ -9,6 +9,7 @@ from pesky.acquire.grouped_gain import GroupedGain
 from pesky.acquire.groups import draw, group, pivots, whiten
 from pesky.acquire.rule import Rule, Scene
 from pesky.errors import ProblemError
+from pesky.model.belief import for_samples, studies
 
 CELLS = {1: 401, 2: 31}
 """Cells per axis. Half as many in one dimension lower the largest gains by 2 to 4 % at a lengthscale of 0.1; in two, at
@@ -46,16 +47,16 @@ class RejectionSampling(Rule):
     @torch.no_grad()
     def prepare(self, scene: Scene) -> GroupedGain:
         belief, pending = scene.belief, scene.pending
-        d, batch = belief.points.shape[-1], belief.amplitude.shape[:-1]
+        d = belief.points.shape[-1]
         axis = torch.linspace(0.0, 1.0, self.cells or CELLS[d], dtype=torch.float64)
         # On a lattice many cells are one point; of the same point there must be one cell.
         lattice = scene.space.snap(torch.cartesian_prod(*[axis] * d).view(-1, d)).unique(dim=0).to(belief.points)
-        landmarks = pivots(belief, lattice, LANDMARKS)
+        landmarks, count = pivots(belief, lattice, LANDMARKS)
         landmarks = landmarks if pending is None else torch.cat([landmarks, pending.X])
-        whitened = whiten(belief, landmarks.expand(*batch, *landmarks.shape))
-        cells = lattice.expand(*batch, *lattice.shape)
+        whitened = whiten(belief, for_samples(belief, landmarks), count)
+        cells = for_samples(belief, lattice.expand(*studies(belief), *lattice.shape))
         usable = torch.ones_like(cells[..., 0], dtype=torch.bool)
-        draws = draw(belief, whitened, cells, usable, self.samples, scene.generator)
+        draws = draw(belief, whitened, cells, usable, self.samples, scene.generator, count)
         smallest = self.min_group + (0 if pending is None else 2 * len(pending.X))
         groups = group(draws, len(lattice), smallest)
         return GroupedGain(belief, whitened, cells, draws, groups, pending)

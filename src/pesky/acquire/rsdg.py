@@ -1,6 +1,5 @@
 """Rejection sampling on a dynamic grid: the cells are where the solution may be, in any number of dimensions."""
 
-import time
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -11,6 +10,8 @@ from torch import Tensor
 from pesky.acquire.grouped_gain import GroupedGain
 from pesky.acquire.groups import draw, group, whiten
 from pesky.acquire.rule import Rule, Scene
+from pesky.clock import now
+from pesky.model.belief import hyperparameter_samples
 
 CANDIDATES = 512
 POLISH_STEPS = 8
@@ -37,26 +38,26 @@ class DynamicGrid(Rule):
     """Cells that fewer samples share are left out, and with p points pending those with fewer than 2 p more."""
 
     def prepare(self, scene: Scene) -> GroupedGain:
-        began = time.process_time()
         belief, pending = scene.belief, scene.pending
+        began = now(belief.amplitude)
         optima = scene.sample_optima(self.optima, None, CANDIDATES, POLISH_STEPS)
-        drawn = time.process_time()
+        drawn = now(belief.amplitude)
         cells = scene.space.snap(optima.chosen.x)
-        usable = ~repeats(cells / (RESOLUTION * belief.lengthscale.amin(-2)[..., None, :]))
+        usable = ~repeated_boxes(cells / (RESOLUTION * belief.lengthscale.amin(-2)[..., None, :]))
         batch = cells.shape[:-2]
         landmarks = cells if pending is None else torch.cat([cells, pending.X.expand(*batch, *pending.X.shape)], -2)
         whitened = whiten(belief, landmarks)
-        samples = max(self.samples // batch.numel(), self.samples // 4)
+        samples = max(self.samples // hyperparameter_samples(belief), self.samples // 4)
         draws = draw(belief, whitened, cells, usable, samples, scene.generator)
         smallest = self.min_group + (0 if pending is None else 2 * len(pending.X))
         groups = group(draws, cells.shape[-2], smallest)
         worth = GroupedGain(belief, whitened, cells, draws, groups, pending)
         worth.optima = optima
-        worth.seconds = {"x*": drawn - began, "samples": time.process_time() - drawn}
+        worth.seconds = {"x*": drawn - began, "samples": now(belief.amplitude) - drawn}
         return worth
 
 
-def repeats(x: Float[Tensor, "*b n d"]) -> Bool[Tensor, "*b n"]:
+def repeated_boxes(x: Float[Tensor, "*b n d"]) -> Bool[Tensor, "*b n"]:
     """Whether an earlier point is in the same unit box."""
     box = x.floor()
     same = (box[..., :, None, :] == box[..., None, :, :]).all(-1)

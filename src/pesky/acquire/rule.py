@@ -7,47 +7,48 @@ from dataclasses import fields
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.acquire.pending import Pending
 from pesky.acquire.settings import SETTINGS, Setting
+from pesky.chance import Seed, Source, draw_seed
 from pesky.errors import ProblemError, unknown_name
-from pesky.model.belief import Belief
+from pesky.model.belief import Belief, for_samples, over_samples
 from pesky.optimum.sample import Optima, sample_optima
 from pesky.problem.fields import finite, whole
 from pesky.space import Space
 
-CHUNK = 2_000_000
-"""Numbers in the largest tensor of one evaluation; more points are taken in turns."""
+CHUNK = {"cpu": 2_000_000, "cuda": 400_000_000}
+"""Numbers in the largest tensor of one evaluation, on each kind of device; more points are taken in turns."""
 
 
 class Scene(NamedTuple):
-    """All that a rule may look at."""
+    """All that a rule may look at, of one study or of several in lockstep, none of which awaits anything."""
 
     belief: Belief
     space: Space
     confidence: Float[Tensor, " k"]
     """The probability with which each constraint must hold at what is recommended."""
-    generator: torch.Generator
-    """Of this question alone."""
+    generator: Source
+    """Of this question alone; one for each of the studies in lockstep."""
     pending: Pending | None = None
     asked: int = 0
     """Questions so far, measured or not."""
-    seed: int = 0
+    seed: Seed = 0
     """Of the whole study: the same for every question."""
 
-    def draw_seed(self) -> int:
+    def draw_seed(self) -> Seed:
         """A seed for what makes its own random numbers."""
-        return int(torch.randint(2**31, (1,), generator=self.generator))
+        return draw_seed(self.generator)
 
-    def spread(self, count: int) -> Float[Tensor, "count d"]:
+    def spread(self, count: int) -> Float[Tensor, "*w count d"]:
         """Points all over the space, others at every call."""
         return self.space.spread(count, self.draw_seed()).to(self.belief.points)
 
     def sample_optima(self, samples: int, draws: int | None, candidates: int, polish_steps: int) -> Optima:
         """Samples of x*; see `sample_optima`. `candidates` is how many points each draw is first looked at."""
-        points = torch.cat([self.spread(candidates), self.belief.points])
+        points = torch.cat([self.spread(candidates), self.belief.points], -2)
         return sample_optima(self.belief, samples, draws, points, polish_steps, self.generator)
 
 
@@ -65,26 +66,33 @@ class Worth(ABC):
     optima: Optima | None = None
     """The samples of x* behind it, if it has any."""
 
-    def __init__(self, belief: Belief, centers: Float[Tensor, "c d"]) -> None:
+    def __init__(
+        self, belief: Belief, centers: Float[Tensor, "*w c d"], usable: Bool[Tensor, "*w c"] | None = None
+    ) -> None:
         self.seconds: dict[str, float] = {}
-        """CPU time of each stage of its preparation, where there are several."""
-        self.batch = belief.amplitude.shape[:-1]
+        """Time of each stage of its preparation, where there are several: see `clock`."""
+        self.belief = belief
         self.centers = centers
         """Points near which it is probably large: where the search looks closer."""
+        self.usable = torch.ones_like(centers[..., 0], dtype=torch.bool) if usable is None else usable
+        """Which of the centers are none of those before: of studies in lockstep some have fewer."""
+
+    @property
+    def batch(self) -> torch.Size:
+        return self.belief.amplitude.shape[:-1]
 
     @abstractmethod
     def each(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b v x"]:
         """The values at points of their own for every batch element, differentiable in X."""
 
-    def values(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "x v"]:
+    def values(self, X: Float[Tensor, "*w x d"]) -> Float[Tensor, "*w x v"]:
         """The values at each point, averaged over hyperparameter samples."""
-        chunks = X.split(max(1, CHUNK // self.per_point))
-        return torch.cat([self._averaged(chunk) for chunk in chunks]) if len(chunks) > 1 else self._averaged(X)
+        chunks = X.split(max(1, CHUNK[X.device.type] // self.per_point), -2)
+        return torch.cat([self._averaged(chunk) for chunk in chunks], -2) if len(chunks) > 1 else self._averaged(X)
 
-    def _averaged(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "x v"]:
-        each = self.each(X.expand(*self.batch, *X.shape))
-        flat = each.reshape(-1, *each.shape[-2:])
-        return (flat.logsumexp(0) - math.log(len(flat)) if self.is_log else flat.mean(0)).mT
+    def _averaged(self, X: Float[Tensor, "*w x d"]) -> Float[Tensor, "*w x v"]:
+        each = over_samples(self.belief, self.each(for_samples(self.belief, X)), 2)
+        return (each.logsumexp(-3) - math.log(each.shape[-3]) if self.is_log else each.mean(-3)).mT
 
 
 class Named(Worth):
@@ -93,12 +101,13 @@ class Named(Worth):
     `weight` is what measuring each row there is worth.
     """
 
-    def __init__(self, belief: Belief, u: Float[Tensor, " d"], weight: Float[Tensor, " v"]) -> None:
-        super().__init__(belief, u[None])
+    def __init__(self, belief: Belief, u: Float[Tensor, "*w d"], weight: Float[Tensor, "*w v"]) -> None:
+        super().__init__(belief, u[..., None, :])
         self.u, self.weight = u, weight
 
     def each(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b v x"]:
-        return self.weight[:, None] * (-(X - self.u).square().sum(-1)).exp()[..., None, :]
+        u, weight = for_samples(self.belief, self.u[..., None, :]), for_samples(self.belief, self.weight[..., None])
+        return weight * (-(X - u).square().sum(-1)).exp()[..., None, :]
 
 
 class Rule(ABC):

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import torch
+
 from pesky.acquire.baseline import preference
 from pesky.acquire.rule import Named, Rule, Scene
 
@@ -17,5 +19,5 @@ class QuasiRandom(Rule):
 
     def prepare(self, scene: Scene) -> Named:
         # One sequence for the whole study, of which this question takes its own point.
-        u = scene.space.sobol(scene.asked + 1, scene.seed)[-1]
-        return Named(scene.belief, u.to(scene.belief.points), preference(scene, scene.asked))
+        u = scene.space.sobol(scene.asked + 1, scene.seed)[..., -1, :]
+        return Named(scene.belief, u.to(scene.belief.points), preference(scene, torch.tensor(scene.asked)))

@@ -1,15 +1,27 @@
 """What to do next: which task, and where."""
 
-from pesky.decide.choose import Analysis, Decision, analyze, choose, draw, update, worth_at_optima
+from pesky.decide.choose import (
+    Analysis,
+    Choices,
+    Decision,
+    analyze,
+    choose,
+    choose_each,
+    draw,
+    update,
+    worth_at_optima,
+)
 from pesky.decide.menu import Menu, fixed_prices
 from pesky.decide.worn import worn_out
 
 __all__ = [
     "Analysis",
+    "Choices",
     "Decision",
     "Menu",
     "analyze",
     "choose",
+    "choose_each",
     "draw",
     "fixed_prices",
     "update",

@@ -6,15 +6,17 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.acquire.maximize import Effort, maximize
+from pesky.acquire.maximize import Best, Effort, maximize
 from pesky.acquire.rule import Rule, Scene, Worth
+from pesky.chance import Source, lanes, normal, uniform
+from pesky.clock import now
 from pesky.decide.doubt import NEGLIGIBLE, doubt
 from pesky.decide.menu import Menu, worth_per_cost
-from pesky.decide.worn import REACH
-from pesky.model.belief import Belief
+from pesky.decide.worn import Worn
+from pesky.model.belief import Belief, over_samples
 from pesky.optimum.recommend import standing
 
 CANDIDATES = 256
@@ -60,57 +62,80 @@ def update(analysis: Analysis, scene: Scene) -> Analysis:
     return Analysis(scene, analysis.rule, worth, scene.belief is analysis.scene.belief)
 
 
-def choose(
-    analysis: Analysis,
-    menu: Menu,
-    min_probability: float | None = None,
-    avoid: Float[Tensor, "w d"] | None = None,
-) -> Decision:
+class Choices(NamedTuple):
+    """The best question of each of the studies in lockstep, w; of a single one without that dimension."""
+
+    task: Int[Tensor, "*w"]
+    u: Float[Tensor, "*w d"]
+    gain: Float[Tensor, "*w"]
+    """What running the task there is worth to the rule."""
+    price: Float[Tensor, "*w"]
+    per_task: Float[Tensor, "*w t"]
+    seconds: dict[str, float]
+
+
+def choose(analysis: Analysis, menu: Menu, min_probability: float | None = None, worn: Worn | None = None) -> Decision:
     """The task and point worth most for their cost.
 
-    `min_probability` is what the probability that all constraints hold must reach at the point, and `avoid` are places
+    `min_probability` is what the probability that all constraints hold must reach at the point, and `worn` are places
     to keep away from.
     """
-    began = time.process_time()
+    best = choose_each(analysis, menu, min_probability, worn)
+    gain = float(best.gain) if analysis.rule.in_nats else None
+    return Decision(int(best.task), best.u, gain, float(best.price), best.per_task, analysis.worth, best.seconds)
+
+
+def choose_each(
+    analysis: Analysis, menu: Menu, min_probability: float | None = None, worn: Worn | None = None
+) -> Choices:
+    """The same, for every one of the studies in lockstep."""
     scene, rule, worth, is_full = analysis
     belief, space = scene.belief, scene.space
+    began = now(belief.amplitude)
     count, effort = (CANDIDATES, Effort()) if is_full else (QUICK_CANDIDATES, QUICK)
-    near = cloud(worth.centers, belief, count // 4, scene.generator, space.snap)
-    candidates = torch.cat([scene.spread(count), worth.centers, near])
+    near = cloud(worth.centers, worth.usable, belief, count // 4, scene.generator, space.snap)
+    candidates = torch.cat([scene.spread(count), worth.centers, near], -2)
+    neighbors = None if space.is_continuous else space.neighbors
 
     def per_cost(X: Tensor) -> Tensor:
         return worth_per_cost(menu, rule, worth, belief, X)
 
-    best = maximize(
-        per_cost,
-        candidates,
-        None if space.is_continuous else space.neighbors,
-        _margin(scene, min_probability, avoid),
-        effort,
-    )
-    prices = menu.prices(best.x).diagonal()
-    per_task = best.value + prices.log() if worth.is_log else best.value * prices
-    task = int(best.value.argmax())
-    u, gain = space.snap(best.x[task]), float(per_task[task])
-    if rule.in_nats and float(per_task.max()) < NEGLIGIBLE and min_probability is None:
-        task, u = doubt(belief, space, menu, scene.confidence, scene.draw_seed(), scene.pending)
+    def best_within(worn: Worn | None) -> Best:
+        return maximize(per_cost, candidates, neighbors, _margin(scene, min_probability, worn), effort)
+
+    best = best_within(worn)
+    if worn is not None and worn.asked.dim() > 2:
+        # Those in lockstep that need not keep away from anything search as if they were alone.
+        free, must = best_within(None), worn.is_worn.any(-1)
+        best = Best(
+            torch.where(must[:, None, None], best.x, free.x), torch.where(must[:, None], best.value, free.value)
+        )
+    prices = menu.prices(best.x).diagonal(dim1=-2, dim2=-1)
+    per_task = (best.value + prices.log() if worth.is_log else best.value * prices).detach()
+    task = best.value.argmax(-1, keepdim=True)
+    u = space.snap(torch.gather(best.x, -2, task[..., None].expand(*task.shape, best.x.shape[-1]))[..., 0, :])
+    gain = torch.gather(per_task, -1, task)[..., 0]
+    is_sure = per_task.amax(-1) < NEGLIGIBLE
+    if rule.in_nats and min_probability is None and bool(is_sure.any()):
+        other, at = doubt(belief, space, menu, scene.confidence, scene.draw_seed(), scene.pending)
         with torch.no_grad():
-            gain = float((per_cost(u[None]) * menu.prices(u[None]))[0, task])
-    price = float(menu.prices(u[None])[0, task])
-    seconds = {**worth.seconds, "maximize": time.process_time() - began}
-    return Decision(task, u, gain if rule.in_nats else None, price, per_task.detach(), worth, seconds)
+            there = per_cost(at[..., None, :]) * menu.prices(at[..., None, :])
+        told = torch.gather(there[..., 0, :], -1, other[..., None])[..., 0]
+        task, u = torch.where(is_sure[..., None], other[..., None], task), torch.where(is_sure[..., None], at, u)
+        gain = torch.where(is_sure, told, gain)
+    price = torch.gather(menu.prices(u[..., None, :])[..., 0, :], -1, task)[..., 0]
+    seconds = {**worth.seconds, "maximize": now(belief.amplitude) - began}
+    return Choices(task[..., 0], u, gain, price, per_task, seconds)
 
 
-def _margin(
-    scene: Scene, min_probability: float | None, avoid: Float[Tensor, "w d"] | None
-) -> Callable[[Tensor], Tensor] | None:
+def _margin(scene: Scene, min_probability: float | None, worn: Worn | None) -> Callable[[Tensor], Tensor] | None:
     """How far each point is from where nothing is to be asked, negative there; None where all may be asked."""
     margins: list[Callable[[Tensor], Tensor]] = []
     if min_probability is not None:
         floor = math.log(min_probability)
-        margins.append(lambda X: standing(scene.belief, X, scene.confidence).log_probability.sum(0) - floor)
-    if avoid is not None:
-        margins.append(lambda X: (X[:, None] - avoid).abs().amax(-1).amin(-1) - REACH)
+        margins.append(lambda X: standing(scene.belief, X, scene.confidence).log_probability.sum(-2) - floor)
+    if worn is not None:
+        margins.append(worn.margin)
     return (lambda X: torch.stack([margin(X) for margin in margins]).amin(0)) if margins else None
 
 
@@ -145,14 +170,15 @@ def draw(
     x, weight = _optima(worth), worth.optima.chosen.weight.flatten().clamp(min=1e-12)
     if min_probability is not None:
         with torch.no_grad():
-            likely = standing(scene.belief, x, scene.confidence).log_probability.sum(0) >= math.log(min_probability)
+            likely = standing(scene.belief, x, scene.confidence).log_probability.sum(-2) >= math.log(min_probability)
         weight = torch.where(likely, weight, 0.0) if bool(likely.any()) else weight
     is_free = torch.cdist(x, taken.to(x)).amin(-1) > APART if len(taken) else torch.ones_like(weight, dtype=torch.bool)
     free = torch.where(is_free, weight, 0.0)
     is_any_free = bool((free > 0).any())
     m = torch.multinomial((free if is_any_free else weight).cpu(), 1, generator=generator)
     snap = scene.space.snap
-    u = snap(x[m] if is_any_free else cloud(x[m], scene.belief, 1, generator, snap))
+    alone = torch.ones_like(x[m][:, 0], dtype=torch.bool)
+    u = snap(x[m] if is_any_free else cloud(x[m], alone, scene.belief, 1, generator, snap))
     with torch.no_grad():
         here, price = per_cost[m[0]], menu.prices(u)[0]
     task = int(here.argmax())
@@ -163,15 +189,20 @@ def draw(
 
 
 def cloud(
-    centers: Float[Tensor, "n d"],
+    centers: Float[Tensor, "*w n d"],
+    usable: Bool[Tensor, "*w n"],
     belief: Belief,
     count: int,
-    generator: torch.Generator,
+    source: Source,
     snap: Callable[[Tensor], Tensor],
-) -> Float[Tensor, "count d"]:
-    """Points scattered around `centers`, at distances from a thousandth of to a whole lengthscale."""
-    pick = torch.randint(centers.shape[0], (count,), generator=generator)
-    lengthscale = belief.lengthscale.amin(-2).reshape(-1, centers.shape[-1]).amin(0)
-    reach = 10 ** (-3 * torch.rand(count, 1, generator=generator, dtype=centers.dtype))
-    step = torch.randn(count, centers.shape[-1], generator=generator, dtype=centers.dtype)
-    return snap((centers[pick] + (reach * step).to(centers.device) * lengthscale).clamp(0.0, 1.0))
+) -> Float[Tensor, "*w count d"]:
+    """Points scattered around the usable centers, at distances from a thousandth of to a whole lengthscale."""
+    w, d = lanes(source), centers.shape[-1]
+    reached = usable.to(centers).cumsum(-1)
+    pick = torch.searchsorted(reached, uniform(source, *w, count, like=centers) * reached[..., -1:], right=True)
+    pick = pick.clamp(max=centers.shape[-2] - 1)
+    lengthscale = over_samples(belief, belief.lengthscale.amin(-2)).amin(-2, keepdim=True)
+    reach = 10 ** (-3 * uniform(source, *w, count, 1, like=centers))
+    step = normal(source, *w, count, d, like=centers)
+    around = torch.gather(centers, -2, pick[..., None].expand(*pick.shape, d))
+    return snap((around + reach * step * lengthscale).clamp(0.0, 1.0))

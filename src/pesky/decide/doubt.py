@@ -1,12 +1,13 @@
 """What to measure when nothing seems worth measuring: doubt the model and check what its answer rests on."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from pesky.acquire.pending import Pending
+from pesky.chance import Seed
 from pesky.decide.menu import Menu
-from pesky.model.belief import Belief
+from pesky.model.belief import Belief, for_samples, over_samples
 from pesky.optimum.recommend import recommend
 from pesky.space import Space
 
@@ -25,26 +26,27 @@ def doubt(
     space: Space,
     menu: Menu,
     confidence: Float[Tensor, " k"],
-    seed: int,
+    seed: Seed,
     pending: Pending | None = None,
-) -> tuple[int, Float[Tensor, " d"]]:
+) -> tuple[Int[Tensor, "*w"], Float[Tensor, "*w d"]]:
     """The task whose outcomes are most uncertain per cost: at the recommendation, or anywhere once that is checked."""
     advice = recommend(belief, space, confidence, seed)
     anywhere = space.spread(256, seed).to(advice.u)
-    is_asked = False
+    is_asked = torch.zeros_like(advice.is_confident)
     if pending is not None:
         distance = (torch.cat([advice.u[None], anywhere])[:, None] - pending.X).abs().amax(-1).amin(-1)
-        is_asked = bool(distance[0] < APART)
+        is_asked = distance[0] < APART
         anywhere = anywhere[distance[1:] >= min(APART, float(distance[1:].max()))]
-    X = torch.cat([advice.u[None], anywhere])
-    batch = belief.amplitude.shape[:-1]
+    X = torch.cat([advice.u[..., None, :], anywhere], -2)
     with torch.no_grad():
-        variance = belief.variance(X.expand(*batch, *X.shape)) / belief.amplitude[..., None]
-        unknown = variance.reshape(-1, *variance.shape[-2:]).mean(0)
+        variance = belief.variance(for_samples(belief, X)) / belief.amplitude[..., None]
+        unknown = over_samples(belief, variance, 2).mean(-3)
         # A yes or no leaves its latent function uncertain however often it is measured: it would be asked for ever.
         unknown = torch.where(belief.binary[:, None], 0.0, unknown)
-        value = (menu.shares @ torch.log1p(unknown / UNCHECKED)) / menu.prices(X).mT
-    if not is_asked and bool((menu.shares @ unknown[:, 0] > UNCHECKED).any()):
-        return int(value[:, 0].argmax()), advice.u
-    task = int(value[:, 1:].amax(-1).argmax())
-    return task, anywhere[value[task, 1:].argmax()]
+        shares = menu.shares.to(unknown)
+        value = (shares @ torch.log1p(unknown / UNCHECKED)) / menu.prices(X).mT
+    is_open = ~is_asked & (shares @ unknown[..., :1] > UNCHECKED).any(-2)[..., 0]
+    task = torch.where(is_open, value[..., 0].argmax(-1), value[..., 1:].amax(-1).argmax(-1))
+    own = torch.gather(value, -2, task[..., None, None].expand(*task.shape, 1, value.shape[-1]))[..., 0, :]
+    at = torch.where(is_open, 0, 1 + own[..., 1:].argmax(-1))
+    return task, torch.gather(X, -2, at[..., None, None].expand(*at.shape, 1, X.shape[-1]))[..., 0, :]

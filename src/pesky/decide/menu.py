@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.rule import Rule, Worth
-from pesky.model.belief import Belief
+from pesky.model.belief import Belief, for_samples, over_samples
 
 
 class Menu(NamedTuple):
@@ -19,23 +19,25 @@ class Menu(NamedTuple):
     success: tuple[int | None, ...]
     """The row of each task's own success, where that is learnt."""
     prices: Callable[[Tensor], Tensor]
-    """Points (n, d) -> cost of every task there (n, t), differentiable."""
+    """Points (*w, n, d) -> cost of every task there (*w, n, t), differentiable."""
 
 
 def fixed_prices(costs: Float[Tensor, " t"]) -> Callable[[Tensor], Tensor]:
     """The same price of a task everywhere."""
-    return lambda X: costs.to(X).expand(X.shape[0], -1)
+    return lambda X: costs.to(X).expand(*X.shape[:-1], -1)
 
 
 def worth_per_cost(
-    menu: Menu, rule: Rule, worth: Worth, belief: Belief, X: Float[Tensor, "n d"]
-) -> Float[Tensor, "n t"]:
+    menu: Menu, rule: Rule, worth: Worth, belief: Belief, X: Float[Tensor, "*w n d"]
+) -> Float[Tensor, "*w n t"]:
     """What each task is worth at each point for its price, in the unit of the rule; logarithms stay logarithms."""
     values, prices = task_worth(menu, rule, worth, belief, X), menu.prices(X)
     return values - prices.log() if worth.is_log else values / prices
 
 
-def task_worth(menu: Menu, rule: Rule, worth: Worth, belief: Belief, X: Float[Tensor, "n d"]) -> Float[Tensor, "n t"]:
+def task_worth(
+    menu: Menu, rule: Rule, worth: Worth, belief: Belief, X: Float[Tensor, "*w n d"]
+) -> Float[Tensor, "*w n t"]:
     """What running each task is worth at each point.
 
     Of a rule that values all rows together, every task measures them all. Of one that values each row, a task is worth
@@ -44,21 +46,20 @@ def task_worth(menu: Menu, rule: Rule, worth: Worth, belief: Belief, X: Float[Te
     """
     values = worth.values(X)
     if rule.measures == "together":
-        return values.expand(-1, len(menu.success))
-    measured = values @ menu.shares.mT
+        return values.expand(*values.shape[:-1], len(menu.success))
+    measured = values @ menu.shares.mT.to(values)
     if all(row is None for row in menu.success):
         return measured
     likely = probability_of_yes(belief, X)
     columns = [
-        measured[:, t] if row is None else values[:, row] + likely[:, row] * measured[:, t]
+        measured[..., t] if row is None else values[..., row] + likely[..., row] * measured[..., t]
         for t, row in enumerate(menu.success)
     ]
-    return torch.stack(columns, 1)
+    return torch.stack(columns, -1)
 
 
-def probability_of_yes(belief: Belief, X: Float[Tensor, "n d"]) -> Float[Tensor, "n j"]:
+def probability_of_yes(belief: Belief, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n j"]:
     """Probability that a probit answer is yes, averaged over hyperparameter samples; of use for yes/no rows."""
-    batch = belief.amplitude.shape[:-1]
-    here = X.expand(*batch, *X.shape)
+    here = for_samples(belief, X)
     p = torch.special.ndtr(belief.mean(here) / (1 + belief.variance(here)).sqrt())
-    return p.reshape(-1, *p.shape[-2:]).mean(0).mT
+    return over_samples(belief, p, 2).mean(-3).mT

@@ -1,7 +1,9 @@
 """Where asking once more is in vain: places asked again and again while nothing feasible is known."""
 
+from typing import NamedTuple
+
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.model.belief import Belief
@@ -15,20 +17,32 @@ HOPE = 0.5
 """The probability that all constraints hold from which a measured point counts as feasible."""
 
 
-def worn_out(
-    belief: Belief, confidence: Float[Tensor, " k"], asked: Float[Tensor, "n d"]
-) -> Float[Tensor, "w d"] | None:
-    """The questions asked in the same place `TIMES` and more, if nothing measured is probably feasible; None if none.
+class Worn(NamedTuple):
+    """Questions, and which of them were asked where it is in vain."""
 
-    A model that takes a violation for noise can want the least violated place measured for ever. Once something is
-    feasible no place is worn out: the optimum is often on the edge of what is allowed, and the questions gather there.
+    asked: Float[Tensor, "*w n d"]
+    is_worn: Bool[Tensor, "*w n"]
+
+    def margin(self, X: Float[Tensor, "*w x d"]) -> Float[Tensor, "*w x"]:
+        """How far each point is from the worn places, negative within their reach."""
+        distance = (X[..., :, None, :] - self.asked[..., None, :, :]).abs().amax(-1)
+        return torch.where(self.is_worn[..., None, :], distance, 1.0).amin(-1) - REACH
+
+
+def worn_out(belief: Belief, confidence: Float[Tensor, " k"], asked: Float[Tensor, "*w n d"]) -> Worn | None:
+    """The questions asked in the same place `TIMES` and more, if nothing measured is probably feasible.
+
+    None if there are none. A model that takes a violation for noise can want the least violated place measured
+    for ever. Once something is feasible no place is worn out: the optimum is often on the edge of what is allowed, and
+    the questions gather there.
     """
-    if len(asked) < TIMES or not len(belief.points):
+    if asked.shape[-2] < TIMES or not belief.points.shape[-2]:
         return None
-    near = (asked[:, None] - asked).abs().amax(-1) < REACH
-    worn = asked[near.sum(-1) >= TIMES]
-    if not len(worn):
+    near = (asked[..., :, None, :] - asked[..., None, :, :]).abs().amax(-1) < REACH
+    worn = near.sum(-1) >= TIMES
+    if not bool(worn.any()):
         return None
     with torch.no_grad():
-        hope = standing(belief, belief.points, confidence).log_probability.sum(0).exp()
-    return None if bool((hope >= HOPE).any()) else worn
+        hope = standing(belief, belief.points, confidence).log_probability.sum(-2).exp()
+    worn = worn & (hope < HOPE).all(-1, keepdim=True)
+    return Worn(asked, worn) if bool(worn.any()) else None

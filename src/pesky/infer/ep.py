@@ -6,6 +6,7 @@ the last site of a constraint's row approximates c_k(x*) >= 0; the last site of 
 All sites are univariate: exp(-tau w^2 / 2 + nu w).
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -160,41 +161,45 @@ def step(p: Prior, state: State) -> tuple[State, Int[Tensor, " b"], Bool[Tensor,
 def run(p: Prior, tolerance: float = 5e-3, max_iterations: int = 200) -> tuple[State, Info]:
     """Updates until no mean or variance moves by `tolerance` prior deviations or variances.
 
-    Finished x* leave the batch once they are a quarter of it, so that the slowest do not hold up all.
+    What comes out for an x* does not depend on the others: each is kept as it is when it is finished. The finished
+    leave the batch once they are a quarter of it, so that the slowest do not hold up all.
     """
-    state = init(p)
+    now = init(p)
     count = p.mean.shape[0]
+    kept = _map(torch.empty_like, now)
     iterations, halvings = (torch.zeros(count, dtype=torch.long, device=p.mean.device) for _ in range(2))
     converged, stopped = (
         torch.zeros_like(iterations, dtype=torch.bool),
         torch.zeros_like(iterations, dtype=torch.bool),
     )
-    variance_scale = state.q.variance.clamp(min=torch.finfo(p.mean.dtype).tiny)
+    variance_scale = now.q.variance.clamp(min=torch.finfo(p.mean.dtype).tiny)
     mean_scale = variance_scale.sqrt()
 
     running = torch.arange(count, device=p.mean.device)
-    batch, now = p, state
-    for _ in range(max_iterations):
+    fresh = torch.ones_like(converged)
+    batch = p
+    for i in range(max_iterations):
         before = now.q
         now, halved, bad = step(batch, now)
         change_mean = ((now.q.mean - before.mean).abs() / mean_scale[running]).flatten(1).amax(1)
         change_variance = ((now.q.variance - before.variance).abs() / variance_scale[running]).flatten(1).amax(1)
         settled = torch.maximum(change_mean, change_variance) < tolerance
-        fresh = ~(converged[running] | stopped[running])
         iterations[running] += fresh.long()
         halvings[running] += halved * fresh
-        stopped[running] |= bad
-        converged[running] |= settled & ~bad
-        done = converged[running] | stopped[running]
-        if bool(done.all()):
+        done = fresh & (settled | bad) if i < max_iterations - 1 else fresh
+        rows = running[done]
+        stopped[rows] = bad[done]
+        converged[rows] = (settled & ~bad)[done]
+        for whole, part in zip(_parts(kept), _parts(now), strict=True):
+            whole[rows] = part[done]
+        fresh = fresh & ~done
+        left = int(fresh.sum())
+        if not left:
             break
-        if int(done.sum()) * 4 > done.numel():
-            state = _scatter(state, now, running)
-            keep = ~done
-            running = running[keep]
-            batch = Prior(*(part[keep] for part in batch))
-            now = State(Sites(*(t[keep] for t in now.sites)), Gaussian(*(t[keep] for t in now.q)), now.damping[keep])
-    return _scatter(state, now, running), Info(iterations, halvings, converged, stopped)
+        if left * 4 < fresh.numel() * 3:
+            running, batch = running[fresh], Prior(*(part[fresh] for part in batch))
+            now, fresh = _map(lambda part, some=fresh: part[some], now), fresh[fresh]
+    return kept, Info(iterations, halvings, converged, stopped)
 
 
 def resume(p: Prior, sites: Sites) -> State:
@@ -216,13 +221,14 @@ def resume(p: Prior, sites: Sites) -> State:
     return State(sites, q, torch.ones_like(p.mean[:, 0, 0]))
 
 
-def _scatter(whole: State, part: State, rows: Int[Tensor, " r"]) -> State:
-    """`whole` with its `rows` replaced by `part`."""
-    if rows.numel() == whole.damping.numel():
-        return part
-    sites = Sites(*(w.index_put((rows,), r) for w, r in zip(whole.sites, part.sites, strict=True)))
-    q = Gaussian(*(w.index_put((rows,), r) for w, r in zip(whole.q, part.q, strict=True)))
-    return State(sites, q, whole.damping.index_put((rows,), part.damping))
+def _parts(state: State) -> tuple[Tensor, ...]:
+    return (*state.sites, *state.q, state.damping)
+
+
+def _map(function: Callable[[Tensor], Tensor], state: State) -> State:
+    """The state with all of its tensors replaced."""
+    tau, nu, *q, damping = map(function, _parts(state))
+    return State(Sites(tau, nu), Gaussian(*q), damping)
 
 
 def relevance(a: Float[Tensor, "*b j s"]) -> Float[Tensor, "*b s"]:

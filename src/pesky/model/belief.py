@@ -4,8 +4,10 @@ import math
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
+
+from pesky.chance import Source
 
 YES_NO_NOISE = math.pi / 2
 """Noise variance of a yes/no row: that of the Gaussian measurement of the latent function z that an answer amounts to.
@@ -50,11 +52,21 @@ class Paths(Protocol):
 
 
 @runtime_checkable
+class PathsInLockstep(Paths, Protocol):
+    """Functions drawn for several studies."""
+
+    def replaced(self, which: Bool[Tensor, " w"], others: Paths) -> Paths:
+        """These, with the ones of some of the studies replaced."""
+        ...
+
+
+@runtime_checkable
 class Belief(Protocol):
     """A Gaussian posterior over functions on the unit cube, one independent row per objective or constraint.
 
-    Leading dimensions `b` are hyperparameter samples. Nothing outside the belief sees a kernel or the data, and
-    nothing inverts a posterior covariance, so noise-free data need no special case.
+    Leading dimensions b are hyperparameter samples, before them w: studies in lockstep, none of a single one. What
+    is one study's, like a recommendation, is an average over its hyperparameter samples. Nothing outside the belief
+    sees a kernel or the data, and nothing inverts a posterior covariance, so noise-free data need no special case.
 
     A row whose measurements are a yes or a no is a latent function: yes with probability Phi(latent), feasible where it
     is zero or above (METHOD 20.3).
@@ -79,8 +91,8 @@ class Belief(Protocol):
         ...
 
     @property
-    def points(self) -> Float[Tensor, "n d"]:
-        """Every distinct measured input, of whichever row."""
+    def points(self) -> Float[Tensor, "*w n d"]:
+        """Every distinct measured input, of whichever row; where a study has fewer than others, its first again."""
         ...
 
     def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]: ...
@@ -91,13 +103,58 @@ class Belief(Protocol):
 
     def view(self, P: Float[Tensor, "*b p d"]) -> View: ...
 
-    def paths(self, count: int, generator: torch.Generator) -> Paths: ...
+    def paths(self, count: int, source: Source) -> Paths: ...
+
+
+@runtime_checkable
+class InLockstep(Belief, Protocol):
+    """A belief of several studies."""
+
+    def of(self, some: Bool[Tensor, " w"]) -> Belief:
+        """That of some of them."""
+        ...
+
+
+def studies(belief: Belief) -> torch.Size:
+    """The leading dimensions that are studies in lockstep."""
+    return belief.points.shape[:-2]
+
+
+def hyperparameter_samples(belief: Belief) -> int:
+    """How many there are for each study."""
+    return belief.amplitude.shape[len(studies(belief)) : -1].numel()
+
+
+def for_samples(belief: Belief, X: Shaped[Tensor, "*w x d"]) -> Shaped[Tensor, "*b x d"]:
+    """Each study's points, the same for all of its hyperparameter samples."""
+    batch, w = belief.amplitude.shape[:-1], X.shape[:-2]
+    return X.view(*w, *(1,) * (len(batch) - len(w)), *X.shape[-2:]).expand(*batch, *X.shape[-2:])
+
+
+def over_samples(belief: Belief, values: Tensor, dims: int = 1) -> Tensor:
+    """The values (*b, ..) with all hyperparameter samples of a study in one dimension, before the last `dims`."""
+    return values.reshape(*studies(belief), hyperparameter_samples(belief), *values.shape[values.dim() - dims :])
 
 
 def distinct(points: Float[Tensor, "n d"], tolerance: float = 1e-6) -> Float[Tensor, "m d"]:
     """The points without those that repeat an earlier one."""
-    if points.shape[0] < 2:
-        return points
+    return points[~repeats(points, tolerance)]
+
+
+def repeats(points: Float[Tensor, "*w n d"], tolerance: float = 1e-6) -> Bool[Tensor, "*w n"]:
+    """Which of the points repeat an earlier one."""
     close = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist") < tolerance
-    repeats = close.tril(-1).any(-1)
-    return points[~repeats]
+    return close.tril(-1).any(-1)
+
+
+def union(X: Float[Tensor, "*w j n d"], mask: Bool[Tensor, "*w j n"]) -> Float[Tensor, "*w m d"]:
+    """The distinct points of all rows of each study; one that has fewer than others has its first one again."""
+    if X.dim() == 3:
+        return distinct(X[mask])
+    points, there = X.flatten(-3, -2), mask.flatten(-2)
+    # what is not there is far from all that is, and so no repeat of it
+    gone = repeats(torch.where(there[..., None], points, 2.0), 1e-6) | ~there
+    count = (~gone).sum(-1, keepdim=True)
+    order = torch.argsort(gone.to(torch.uint8), dim=-1, stable=True)[..., : int(count.max())]
+    order = torch.where(torch.arange(order.shape[-1], device=X.device) < count, order, order[..., :1])
+    return torch.gather(points, -2, order[..., None].expand(*order.shape, X.shape[-1]))

@@ -124,7 +124,8 @@ class GP:
         if isinstance(self.hyperparameters, str):
             fitted = o.binary
         else:
-            fitted = o.binary & torch.tensor([name not in self.hyperparameters for name in rows])
+            unknown = [name not in self.hyperparameters for name in rows]
+            fitted = o.binary & torch.tensor(unknown, device=o.binary.device)
         if not bool(fitted.any()):
             return self._given(o, rows, previous, generator)
         names = tuple(name for name, is_fitted in zip(rows, fitted.tolist(), strict=True) if not is_fitted)
@@ -156,11 +157,12 @@ def scaled(known: Mapping[str, Known], o: Observations, rows: tuple[str, ...]) -
     d = o.X.shape[-1]
 
     def vector(values: list[float]) -> Tensor:
-        return torch.tensor(values, dtype=o.y.dtype)
+        return torch.tensor(values, dtype=o.y.dtype, device=o.y.device)
 
     lengthscale = torch.stack([torch.as_tensor(known[name].lengthscale, dtype=o.y.dtype).expand(d) for name in rows])
     amplitude = vector([known[name].amplitude for name in rows]) / o.scale.square()
     noise = vector([known[name].noise for name in rows]) / o.scale.square()
-    mean = torch.stack([o.from_user(j, vector([known[name].mean])[0]) for j, name in enumerate(rows)])
+    means = vector([known[name].mean for name in rows]).expand_as(o.scale).unbind(-1)
+    mean = torch.stack([o.from_user(j, each) for j, each in enumerate(means)], -1)
     noise = torch.where(o.binary, YES_NO_NOISE, noise_variance(noise.log(), amplitude, noise))
-    return Hyperparameters(lengthscale, amplitude, noise, mean)
+    return Hyperparameters(lengthscale.to(o.y).expand(*amplitude.shape, d), amplitude, noise, mean)

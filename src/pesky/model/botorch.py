@@ -14,6 +14,7 @@ from botorch.sampling.pathwise import draw_matheron_paths
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from pesky.chance import Source, draw_seed
 from pesky.errors import DataError
 from pesky.model.belief import Seen, View, distinct
 
@@ -134,8 +135,9 @@ class BotorchBelief:
 
         return look
 
-    def paths(self, count: int, generator: torch.Generator) -> BotorchPaths:
-        seed = int(torch.randint(2**31, (1,), generator=generator))
+    def paths(self, count: int, source: Source) -> BotorchPaths:
+        seed = draw_seed(source)
+        assert isinstance(seed, int)  # a user's model is of one study
         with torch.random.fork_rng(), torch.no_grad():
             torch.manual_seed(seed)
             drawn = [draw_matheron_paths(model, torch.Size([count])) for model in self.models]

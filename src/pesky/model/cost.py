@@ -40,7 +40,7 @@ def learn_costs(
     constant = torch.tensor([_constant(*each) for each in zip(given, seconds, strict=True)], dtype=torch.float64)
     learnt = [t for t, price in enumerate(given) if price is None and len(seconds[t]) >= ENOUGH]
     if not learnt:
-        return lambda X: constant.to(X).expand(X.shape[0], -1)
+        return lambda X: constant.to(X).expand(*X.shape[:-1], -1)
 
     logs = [seconds[t].log() for t in learnt]
     offset = torch.stack([y.mean() for y in logs])[:, None]

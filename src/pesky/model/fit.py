@@ -38,10 +38,10 @@ def log_penalty(
 
 def maximize(
     kernel: Kernel,
-    X: Float[Tensor, "j n d"],
-    y: Float[Tensor, "j n"],
-    mask: Bool[Tensor, "j n"],
-    noise: Float[Tensor, " j"],
+    X: Float[Tensor, "*w j n d"],
+    y: Float[Tensor, "*w j n"],
+    mask: Bool[Tensor, "*w j n"],
+    noise: Float[Tensor, "*w j"],
     previous: Hyperparameters | None = None,
     steps: int = 20,
 ) -> Hyperparameters:
@@ -49,7 +49,10 @@ def maximize(
 
     `noise` is the given noise variance, NaN where it is to be inferred.
     """
-    rows, _, d = X.shape
+    *w, j, n, d = X.shape
+    # The rows of all studies are rows, with starts before them; those of a study end together.
+    rows = math.prod(w) * j
+    X, y, mask, noise = X.reshape(rows, n, d), y.reshape(rows, n), mask.reshape(rows, n), noise.reshape(rows)
     infer_noise = torch.isnan(noise)
     typical = typical_amplitude(y, mask)
 
@@ -60,8 +63,9 @@ def maximize(
     starts = [start(0.25, -8.0), start(1.0, -4.0)]
     if previous is not None:
         warm = (previous.lengthscale.log(), previous.amplitude.log()[..., None], previous.noise.log()[..., None])
-        starts.append(torch.cat(warm, -1))
+        starts.append(torch.cat(warm, -1).view(rows, d + 2))
     first = torch.stack(starts).flatten(0, 1)
+    study = torch.arange(rows, device=X.device).div(j, rounding_mode="floor").repeat(len(starts)) if w else None
 
     bounds = torch.tensor([LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE], dtype=X.dtype, device=X.device)
     first = first.clamp(bounds[:, 0], bounds[:, 1])
@@ -81,10 +85,12 @@ def maximize(
         value = -(e.log_likelihood + penalty)
         return value.view(-1, 1), -(by_data + by_penalty).view(-1, 1, d + 2)
 
-    found = sqp.minimize(objective, first, bounds[:, 0], bounds[:, 1], radius=0.12, steps=steps, tolerance=1e-4)
+    lower, upper = bounds.unbind(-1)
+    found = sqp.minimize(objective, first, lower, upper, radius=0.12, steps=steps, tolerance=1e-4, group=study)
     value = torch.where(torch.isfinite(found.values), found.values, torch.inf).view(-1, rows)
     best = value.argmin(0)
     chosen = found.x.view(-1, rows, d + 2)[best, torch.arange(rows, device=X.device)]
     h = unpack(chosen)
     mean = evidence(kernel, X, y, mask, h).mean
-    return Hyperparameters(h.lengthscale[0], h.amplitude[0], h.noise[0], mean[0])
+    each = (h.lengthscale[0], h.amplitude[0], h.noise[0], mean[0])
+    return Hyperparameters(*(part.view(*w, j, *part.shape[1:]) for part in each))

@@ -1,20 +1,23 @@
 """Gaussian process posteriors of all rows at once, by direct linear algebra.
 
 The model is BoTorch's `ModelListGP` of `SingleTaskGP`s (constant mean, scaled ARD kernel, Gaussian noise); rows with
-different numbers of measurements are padded so that one batched factorization serves them all, with hyperparameter
-samples as leading dimensions.
+different numbers of measurements are padded so that one batched factorization serves them all, with studies in lockstep
+and hyperparameter samples as leading dimensions.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from pesky.chance import Source, lanes, normal
 from pesky.infer.gaussian import cholesky
-from pesky.model.belief import Seen, View, distinct
+from pesky.model.belief import Seen, View, union
 from pesky.model.hyper import Hyperparameters, padded_gram
 from pesky.model.kernel import Kernel, correlation, frequencies, squared_distance
 from pesky.model.paths import RandomFeaturePaths
@@ -32,9 +35,9 @@ class GaussianProcess:
     """
 
     kernel: Kernel
-    X: Float[Tensor, "j n d"]
+    X: Float[Tensor, "*w j n d"]
     y: Float[Tensor, "*b j n"]
-    mask: Bool[Tensor, "j n"]
+    mask: Bool[Tensor, "*w j n"]
     hyperparameters: Hyperparameters
     snap: Callable[[Tensor], Tensor] | None = None
     """Rounds points to what can be measured, so that the belief is constant between lattice points."""
@@ -57,19 +60,26 @@ class GaussianProcess:
 
     @property
     def binary(self) -> Bool[Tensor, " j"]:
-        return self.mask.new_zeros(self.mask.shape[0]) if self.yes_no is None else self.yes_no
+        return self.mask.new_zeros(self.mask.shape[-2]) if self.yes_no is None else self.yes_no
 
     @property
     def prior_mean(self) -> Float[Tensor, "*b j"]:
         return self.hyperparameters.mean
 
     @property
-    def points(self) -> Float[Tensor, "n d"]:
+    def points(self) -> Float[Tensor, "*w n d"]:
         return self._distinct
 
     @cached_property
-    def _distinct(self) -> Float[Tensor, "n d"]:
-        return distinct(self.X[self.mask])
+    def _distinct(self) -> Float[Tensor, "*w n d"]:
+        return union(self.X, self.mask)
+
+    def of(self, some: Bool[Tensor, " w"]) -> GaussianProcess:
+        """The belief of some of the studies in lockstep."""
+        picked = {name: getattr(self, name)[some] for name in ("X", "y", "mask")}
+        noise = None if self.data_noise is None else self.data_noise[some]
+        each = Hyperparameters(*(part[some] for part in self.hyperparameters))
+        return replace(self, **picked, hyperparameters=each, data_noise=noise)
 
     @cached_property
     def scaled_inputs(self) -> Float[Tensor, "*b j n d"]:
@@ -132,20 +142,24 @@ class GaussianProcess:
 
         return look
 
-    def paths(self, count: int, generator: torch.Generator) -> RandomFeaturePaths:
+    def paths(self, count: int, source: Source) -> RandomFeaturePaths:
         shape, pairs, d = tuple(self.amplitude.shape), FEATURES // 2, self.X.shape[-1]
 
-        def normal(*size: int) -> Tensor:
+        def draw(width: int, widths: list[int] | None = None) -> Tensor:
             # Drawn in single precision, at a third of the time: seven digits of a random number are enough.
-            return torch.randn(*size, generator=generator, dtype=torch.float32).to(self.y)
+            return normal(source, *shape, count, width, like=self.y, dtype=torch.float32, widths=widths)
 
-        frequency = frequencies(self.kernel, pairs, d, generator).to(self.y)
+        frequency, w = frequencies(self.kernel, pairs, d, source).to(self.y), lanes(source)
+        if w:  # those of each study for all of its hyperparameter samples and rows
+            frequency = frequency.view(*w, *(1,) * (len(shape) - len(w)), pairs, d)
         scale = (self.amplitude / pairs).sqrt()[..., None, None]
-        cosine, sine = scale * normal(*shape, count, pairs), scale * normal(*shape, count, pairs)
+        cosine, sine = scale * draw(pairs), scale * draw(pairs)
         phase = self.scaled_inputs @ frequency.mT
         prior = phase.cos() @ cosine.mT + phase.sin() @ sine.mT
         variance = self.noise[..., None] if self.data_noise is None else self.data_noise
-        noise = variance.sqrt()[..., None] * normal(*shape, self.X.shape[-2], count)
+        # Of studies in lockstep each has numbers for its own data alone, which come first.
+        own = self.mask.sum(-1).amax(-1).tolist() if w else None
+        noise = variance.sqrt()[..., None] * draw(self.X.shape[-2], own).flip(-1).mT
         residual = (self.y - self.prior_mean[..., None])[..., None] - prior - noise
         solved = torch.cholesky_solve(torch.where(self.mask[..., None], residual, 0.0), self.root)
         return RandomFeaturePaths(

@@ -47,7 +47,7 @@ class Hyperparameters(NamedTuple):
 
 
 def noise_variance(
-    log_noise: Float[Tensor, "*b j"], amplitude: Float[Tensor, "*b j"], given: Float[Tensor, " j"]
+    log_noise: Float[Tensor, "*b j"], amplitude: Float[Tensor, "*b j"], given: Float[Tensor, "*#b j"]
 ) -> Float[Tensor, "*b j"]:
     """The given noise where there is one (NaN: inferred), never below the floor."""
     wanted = torch.where(torch.isnan(given), log_noise.exp(), given)
@@ -66,8 +66,8 @@ def typical_amplitude(y: Float[Tensor, "j n"], mask: Bool[Tensor, "j n"]) -> Flo
 
 def padded_gram(
     kernel: Kernel,
-    X: Float[Tensor, "j n d"],
-    mask: Bool[Tensor, "j n"],
+    X: Float[Tensor, "*#b j n d"],
+    mask: Bool[Tensor, "*#b j n"],
     h: Hyperparameters,
     data_noise: Float[Tensor, "*b j n"] | None = None,
 ) -> Float[Tensor, "*b j n n"]:
@@ -82,7 +82,7 @@ def padded_gram(
 
 def _padded(
     correlations: Float[Tensor, "*b j n n"],
-    mask: Bool[Tensor, "j n"],
+    mask: Bool[Tensor, "*#b j n"],
     amplitude: Float[Tensor, "*b j"],
     noise: Float[Tensor, "*b j #n"],
 ) -> Float[Tensor, "*b j n n"]:
@@ -91,7 +91,7 @@ def _padded(
     return gram
 
 
-def without_padding(matrix: Float[Tensor, "*b j n n"], mask: Bool[Tensor, "j n"]) -> Float[Tensor, "*b j n n"]:
+def without_padding(matrix: Float[Tensor, "*b j n n"], mask: Bool[Tensor, "*#b j n"]) -> Float[Tensor, "*b j n n"]:
     """The matrix with zeros where it speaks of data that are not there."""
     return torch.where(mask[..., :, None] & mask[..., None, :], matrix, 0.0)
 

@@ -7,7 +7,8 @@ import torch
 from jaxtyping import Float
 from scipy.special import gammaincinv
 from torch import Tensor
-from torch.quasirandom import SobolEngine
+
+from pesky.chance import Source, draw_seed, sobol
 
 Kernel = Literal["se", "matern52"]
 SQRT5 = math.sqrt(5.0)
@@ -36,16 +37,15 @@ def slope(kernel: Kernel, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
     return (5 / 3) * (1 + r) * torch.exp(-r)
 
 
-def frequencies(kernel: Kernel, count: int, d: int, generator: torch.Generator) -> Float[Tensor, "r d"]:
+def frequencies(kernel: Kernel, count: int, d: int, source: Source) -> Float[Tensor, "*w r d"]:
     """Points of the kernel's spectral density at unit lengthscale: normal, or Student t with 5 degrees of freedom.
 
     Scrambled Sobol points instead of random ones: the features' covariance is then far nearer to the kernel, which
     matters because all draws share them.
     """
-    seed = int(torch.randint(2**31, (1,), generator=generator))
-    uniform = SobolEngine(d + 1, scramble=True, seed=seed).draw(count, dtype=torch.float64).clamp(1e-12, 1 - 1e-12)
-    normal = torch.special.ndtri(uniform[:, :d])
+    uniform = sobol(d + 1, count, draw_seed(source)).clamp(1e-12, 1 - 1e-12)
+    normal = torch.special.ndtri(uniform[..., :d])
     if kernel == "se":
         return normal
-    chi2 = 2 * torch.from_numpy(gammaincinv(2.5, uniform[:, d:].numpy()))
+    chi2 = 2 * torch.from_numpy(gammaincinv(2.5, uniform[..., d:].numpy()))
     return normal * torch.sqrt(5 / chi2)

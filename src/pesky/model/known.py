@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,8 +12,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from pesky.chance import Source
 from pesky.data import Observations
-from pesky.model.belief import Belief, Paths, Seen, View
+from pesky.model.belief import Belief, InLockstep, Paths, PathsInLockstep, Seen, View
 from pesky.model.gp import VARIANCE_FLOOR
 from pesky.space.exact import Exact
 
@@ -29,8 +30,9 @@ class ExactRow:
 
     @classmethod
     def of(cls, outcome: Exact, o: Observations, row: int) -> ExactRow:
-        """The outcome, scaled as the row is."""
-        return cls(outcome, float(o.direction[row]), float(o.offset[row]), float(o.scale[row]))
+        """The outcome, scaled as the row is: by its own values, and so alike in all studies in lockstep."""
+        direction, offset, scale = (part.reshape(-1, part.shape[-1])[0] for part in (o.direction, o.offset, o.scale))
+        return cls(outcome, float(direction[row]), float(offset[row]), float(scale[row]))
 
     def values(self, X: Float[Tensor, "x d"]) -> Float[Tensor, " x"]:
         return ((self.direction * self.outcome.values(X) - self.offset) / self.scale).to(X)
@@ -64,6 +66,10 @@ class WithKnown:
         is_known = torch.tensor([row is not None for row in self.known])
         return torch.where(is_known, (~is_known).sum() + is_known.cumsum(0), (~is_known).cumsum(0)) - 1
 
+    def of(self, some: Bool[Tensor, " w"]) -> WithKnown:
+        assert isinstance(self.belief, InLockstep)
+        return replace(self, belief=self.belief.of(some))
+
     def merge(self, measured: Tensor, known: Tensor | float, dim: int) -> Tensor:
         """All rows, in their order along a dimension."""
         shape = list(measured.shape)
@@ -88,7 +94,7 @@ class WithKnown:
         return self.merge(self.belief.binary, False, -1)
 
     @property
-    def points(self) -> Float[Tensor, "n d"]:
+    def points(self) -> Float[Tensor, "*w n d"]:
         return self.belief.points
 
     def exact(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b k x"]:
@@ -126,8 +132,8 @@ class WithKnown:
 
         return look
 
-    def paths(self, count: int, generator: torch.Generator) -> PathsWithKnown:
-        return PathsWithKnown(self, self.belief.paths(count, generator))
+    def paths(self, count: int, source: Source) -> PathsWithKnown:
+        return PathsWithKnown(self, self.belief.paths(count, source))
 
 
 def with_known(
@@ -168,6 +174,10 @@ class PathsWithKnown:
 
     def select(self, index: Int[Tensor, "*b r"]) -> PathsWithKnown:
         return PathsWithKnown(self.belief, self.drawn.select(index))
+
+    def replaced(self, which: Bool[Tensor, " w"], others: PathsWithKnown) -> PathsWithKnown:
+        assert isinstance(self.drawn, PathsInLockstep)
+        return PathsWithKnown(self.belief, self.drawn.replaced(which, others.drawn))
 
 
 class _Evaluate(torch.autograd.Function):

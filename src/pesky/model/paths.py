@@ -27,7 +27,7 @@ class RandomFeaturePaths:
     inputs: Float[Tensor, "*b j n d"]
     lengthscale: Float[Tensor, "*b j d"]
     prior_mean: Float[Tensor, "*b j"]
-    frequency: Float[Tensor, "r d"]
+    frequency: Float[Tensor, "*#f r d"]
     cosine: Float[Tensor, "*b j m r"]
     sine: Float[Tensor, "*b j m r"]
     correction: Float[Tensor, "*b j m n"]
@@ -68,3 +68,13 @@ class RandomFeaturePaths:
             return torch.gather(weights, -2, rows.expand(shape))
 
         return replace(self, cosine=take(self.cosine), sine=take(self.sine), correction=take(self.correction))
+
+    def replaced(self, which: Bool[Tensor, " w"], others: RandomFeaturePaths) -> RandomFeaturePaths:
+        """These, with the ones of some of the studies in lockstep replaced."""
+
+        def merge(name: str) -> Tensor:
+            whole = getattr(self, name).clone()
+            whole[which] = getattr(others, name)
+            return whole
+
+        return replace(self, **{name: merge(name) for name in ("frequency", "cosine", "sine", "correction")})

@@ -28,10 +28,9 @@ class Minimizers(NamedTuple):
     feasible: Bool[Tensor, "*b m"]
 
 
-def best_candidates(paths: Paths, X: Float[Tensor, "n d"], deviation: Float[Tensor, "*b j"]) -> Candidates:
+def best_candidates(paths: Paths, X: Float[Tensor, "*b n d"], deviation: Float[Tensor, "*b j"]) -> Candidates:
     """Which of the candidates X is best in each draw; `deviation` is the prior deviation of each row."""
-    batch = deviation.shape[:-1]
-    values = paths.values(X.expand(*batch, *X.shape)) / deviation[..., None, None]
+    values = paths.values(X) / deviation[..., None, None]
     violation = (-values[..., 1:, :, :]).clamp(min=0.0).square().sum(-3)
     feasible = violation == 0
     lowest = torch.where(feasible, values[..., 0, :, :], torch.inf).argmin(-1)
@@ -47,8 +46,9 @@ def polish(
     deviation: Float[Tensor, "*b j"],
     radius: float,
     steps: int,
+    studies: int = 1,
 ) -> Minimizers:
-    """Each draw minimized from its start by batched sequential quadratic programming.
+    """Each draw minimized from its start by batched sequential quadratic programming, by itself in each of the studies.
 
     A polished point is taken only if it is feasible and no worse than the start, or less infeasible where the start
     is not feasible. `values` are the rows at the start, in prior deviations.
@@ -62,7 +62,9 @@ def polish(
 
     zero, one = torch.zeros_like(start.view(-1, d)[0]), torch.ones_like(start.view(-1, d)[0])
     scale = deviation[..., None, :].expand(*shape, rows).reshape(-1, rows)
-    found = sqp.minimize(evaluate, start.reshape(-1, d), zero, one, radius=radius, scale=scale, steps=steps)
+    first = start.reshape(-1, d)
+    study = torch.arange(studies, device=start.device).repeat_interleave(len(first) // studies) if studies > 1 else None
+    found = sqp.minimize(evaluate, first, zero, one, radius=radius, scale=scale, steps=steps, group=study)
 
     objective = values[..., 0, :]
     before = (-values[..., 1:, :]).clamp(min=0.0).amax(-2) if rows > 1 else torch.zeros_like(objective)

@@ -4,12 +4,13 @@ import math
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky import sqp
+from pesky.chance import Seed
 from pesky.infer.gaussian import log_cdf
-from pesky.model.belief import Belief
+from pesky.model.belief import Belief, for_samples, over_samples, studies
 from pesky.optimum.starts import spread_out
 from pesky.space import Space
 
@@ -23,63 +24,64 @@ INSIDE = 1e-7
 
 
 class Advice(NamedTuple):
-    u: Float[Tensor, " d"]
-    mean: float
+    """One for each of the studies in lockstep, w."""
+
+    u: Float[Tensor, "*w d"]
+    mean: Float[Tensor, "*w"]
     """Expected objective, in scaled units."""
-    probabilities: Float[Tensor, " k"]
+    probabilities: Float[Tensor, "*w k"]
     """Probability that each constraint holds."""
-    is_confident: bool
+    is_confident: Bool[Tensor, "*w"]
     """Whether every constraint reaches its confidence; if not, `u` is the point most probably feasible."""
 
 
 class Standing(NamedTuple):
-    mean: Float[Tensor, " x"]
-    margin: Float[Tensor, "k x"]
+    mean: Float[Tensor, "*w x"]
+    margin: Float[Tensor, "*w k x"]
     """How far each constraint is beyond its confidence, in units of the constraint."""
-    log_probability: Float[Tensor, "k x"]
-    shortfall: Float[Tensor, "k x"]
+    log_probability: Float[Tensor, "*w k x"]
+    shortfall: Float[Tensor, "*w k x"]
     """How far the mean of each constraint is from feasible, in prior deviations."""
 
 
-def standing(belief: Belief, X: Float[Tensor, "x d"], confidence: Float[Tensor, " k"]) -> Standing:
+def standing(belief: Belief, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Standing:
     """Objective and safety at each point, averaged over hyperparameter samples.
 
     P(c >= 0) >= confidence is written as mean - z deviation >= 0, which is smooth where P saturates. Of a yes/no row it
     is the answer that must be the wanted one, P = Phi(mean / sqrt(1 + variance)): METHOD 20.3.
     """
-    batch = belief.amplitude.shape[:-1]
-    samples = max(1, batch.numel())
-    here = X.expand(*batch, *X.shape)
-    rows = belief.amplitude.shape[-1]
-    mean = belief.mean(here).reshape(samples, rows, X.shape[0])
-    variance = belief.variance(here).reshape(samples, rows, X.shape[0])[:, 1:]
+    here = for_samples(belief, X)
+    mean = over_samples(belief, belief.mean(here), 2)
+    variance = over_samples(belief, belief.variance(here), 2)[..., 1:, :]
     deviation = (variance + belief.binary[1:, None].to(variance.dtype)).sqrt()
-    u = mean[:, 1:] / deviation
-    log_p = log_cdf(u).logsumexp(0) - math.log(samples)
+    u = mean[..., 1:, :] / deviation
+    samples = mean.shape[-3]
+    log_p = log_cdf(u).logsumexp(-3) - math.log(samples)
     if samples > 1:
-        bounded = log_p.exp().clamp(1e-15, 1 - 1e-15)
-        u = torch.special.ndtri(bounded)[None]
+        u = torch.special.ndtri(log_p.exp().clamp(1e-15, 1 - 1e-15))[..., None, :, :]
     z = torch.special.ndtri(confidence)[:, None]
-    shortfall = (-mean[:, 1:].mean(0)).clamp(min=0.0) / _deviation(belief)[1:, None]
-    return Standing(mean[:, 0].mean(0), (u[0] - z) * deviation.mean(0), log_p, shortfall)
+    shortfall = (-mean[..., 1:, :].mean(-3)).clamp(min=0.0) / _deviation(belief)[..., 1:, None]
+    margin = (u[..., 0, :, :] - z) * deviation.mean(-3)
+    return Standing(mean[..., 0, :].mean(-2), margin, log_p, shortfall)
 
 
-def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], seed: int) -> Advice:
+def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], seed: Seed) -> Advice:
     """The best point anywhere in the space, not only among the measured ones."""
     measured = belief.points
-    X = torch.cat([space.spread(CANDIDATES, seed).to(measured), measured])
+    X = torch.cat([space.spread(CANDIDATES, seed).to(measured), measured], -2)
     with torch.no_grad():
         now = standing(belief, X, confidence)
     deviation = _deviation(belief)
-    short = ((-now.margin).clamp(min=0.0) / deviation[1:, None]).sum(0)
+    short = ((-now.margin).clamp(min=0.0) / deviation[..., 1:, None]).sum(-2)
     # A region that qualifies may lie between the candidates: points that nearly qualify are starts as well.
-    starts = [spread_out(X, -now.mean / deviation[0] - 3 * short, STARTS)]
-    if bool((short == 0).any()):
-        starts.append(spread_out(X, torch.where(short == 0, -now.mean, -torch.inf), STARTS))
-    else:
-        starts.append(_safest(belief, spread_out(X, _hope(now), STARTS), confidence))
-    start = torch.cat(starts)
-    best = _best(belief, space.snap(torch.cat([start, _lowest(belief, start, confidence)])), confidence)
+    nearly = spread_out(X, -now.mean / deviation[..., :1] - 3 * short, STARTS)
+    safe = spread_out(X, torch.where(short == 0, -now.mean, -torch.inf), STARTS)
+    is_any = (short == 0).any(-1)
+    if not bool(is_any.all()):
+        hopeful = _safest(belief, spread_out(X, _hope(now), STARTS), confidence)
+        safe = torch.where(is_any[..., None, None], safe.repeat(*[1] * (safe.dim() - 2), 2, 1), hopeful)
+    start = torch.cat([nearly, safe], -2)
+    best = _best(belief, space.snap(torch.cat([start, _lowest(belief, start, confidence)], -2)), confidence)
     while not space.is_continuous:
         nearby = _best(belief, torch.cat([best.u[None], space.neighbors(best.u)]), confidence)
         if bool((nearby.u == best.u).all()):
@@ -88,58 +90,79 @@ def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], see
     return best
 
 
-def _best(belief: Belief, X: Float[Tensor, "x d"], confidence: Float[Tensor, " k"]) -> Advice:
+def _best(belief: Belief, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Advice:
     """The lowest of the points that qualify, or the most probably feasible of all."""
     with torch.no_grad():
         now = standing(belief, X, confidence)
-    good = (now.margin >= 0).all(0)
-    rank = torch.where(good, -now.mean, -torch.inf) if bool(good.any()) else _hope(now)
-    best = int(rank.argmax())
-    return Advice(X[best], float(now.mean[best]), now.log_probability[:, best].exp(), bool(good.any()))
+    good = (now.margin >= 0).all(-2)
+    is_any = good.any(-1)
+    rank = torch.where(is_any[..., None], torch.where(good, -now.mean, -torch.inf), _hope(now))
+    best = rank.argmax(-1, keepdim=True)
+    u = torch.gather(X, -2, best[..., None].expand(*best.shape, X.shape[-1]))[..., 0, :]
+    at = best[..., None, :].expand(*now.log_probability.shape[:-1], 1)
+    probabilities = torch.gather(now.log_probability, -1, at)[..., 0].exp()
+    return Advice(u, torch.gather(now.mean, -1, best)[..., 0], probabilities, is_any)
 
 
-def _hope(now: Standing) -> Float[Tensor, " x"]:
+def _hope(now: Standing) -> Float[Tensor, "*w x"]:
     """Log probability that all constraints hold; or, where all are hopeless, how little they are missed by.
 
     The most probable of hopeless points are those that nothing is known of: far from what nearly qualified.
     """
-    log_p = now.log_probability.sum(0)
-    if now.margin.shape[0] and bool(log_p.max() < HOPELESS):
-        return -now.shortfall.sum(0)
-    return log_p
+    log_p = now.log_probability.sum(-2)
+    if not now.margin.shape[-2]:
+        return log_p
+    return torch.where(log_p.amax(-1, keepdim=True) < HOPELESS, -now.shortfall.sum(-2), log_p)
 
 
-def _deviation(belief: Belief) -> Float[Tensor, " j"]:
+def _deviation(belief: Belief) -> Float[Tensor, "*w j"]:
     """Prior deviation of each row."""
-    return belief.amplitude.sqrt().reshape(-1, belief.amplitude.shape[-1]).mean(0)
+    return over_samples(belief, belief.amplitude.sqrt()).mean(-2)
 
 
-def _lowest(belief: Belief, starts: Float[Tensor, "s d"], confidence: Float[Tensor, " k"]) -> Float[Tensor, "n d"]:
+def _group(belief: Belief, starts: Float[Tensor, "*w s d"]) -> Int[Tensor, " b"] | None:
+    """Which study each start is of, once they are in one dimension."""
+    w = studies(belief)
+    return torch.arange(w.numel(), device=starts.device).repeat_interleave(starts.shape[-2]) if w else None
+
+
+def _lowest(
+    belief: Belief, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"]
+) -> Float[Tensor, "*w n d"]:
     """The lowest points found from the starts on the safe side of every margin."""
-    deviation = _deviation(belief)
+    deviation, d = _deviation(belief), starts.shape[-1]
 
     def evaluate(x: Tensor) -> tuple[Tensor, Tensor]:
         x = x.detach().requires_grad_()
-        s = standing(belief, x, confidence)
-        values = torch.cat([s.mean[None], s.margin - INSIDE * deviation[1:, None]])
-        gradients = [torch.autograd.grad(row.sum(), x, retain_graph=True)[0] for row in values]
-        return values.detach().mT, torch.stack(gradients, 1)
+        s = standing(belief, x.view(starts.shape), confidence)
+        values = torch.cat([s.mean[..., None, :], s.margin - INSIDE * deviation[..., 1:, None]], -2)
+        rows = values.movedim(-2, 0).reshape(deviation.shape[-1], -1)
+        gradients = [torch.autograd.grad(row.sum(), x, retain_graph=True)[0] for row in rows]
+        return rows.detach().mT, torch.stack(gradients, 1)
 
-    zero, one = torch.zeros_like(starts[0]), torch.ones_like(starts[0])
-    scale = deviation.expand(starts.shape[0], -1)
-    found = sqp.minimize(evaluate, starts, zero, one, radius=0.02, scale=scale, steps=STEPS, tolerance=1e-9).x
+    flat = starts.reshape(-1, d)
+    zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
+    scale = deviation[..., None, :].expand(*starts.shape[:-1], -1).reshape(len(flat), -1)
+    found = sqp.minimize(
+        evaluate, flat, zero, one, radius=0.02, scale=scale, steps=STEPS, tolerance=1e-9, group=_group(belief, starts)
+    )
     # The last step may still end a little outside: points short of it, towards the start, are offered as well.
     back = torch.tensor([0.0, 1e-6, 1e-4, 1e-2, 1e-1], dtype=starts.dtype, device=starts.device)[:, None, None]
-    return torch.lerp(found, starts, back).flatten(0, 1)
+    return torch.lerp(found.x.view(*starts.shape[:-2], 1, -1, d), starts[..., None, :, :], back).flatten(-3, -2)
 
 
-def _safest(belief: Belief, starts: Float[Tensor, "s d"], confidence: Float[Tensor, " k"]) -> Float[Tensor, "n d"]:
+def _safest(
+    belief: Belief, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"]
+) -> Float[Tensor, "*w n d"]:
     """The starts, and the points most probably feasible found from them."""
 
     def evaluate(x: Tensor) -> tuple[Tensor, Tensor]:
         x = x.detach().requires_grad_()
-        value = -_hope(standing(belief, x, confidence))
+        value = -_hope(standing(belief, x.view(starts.shape), confidence)).flatten()
         return value.detach()[:, None], torch.autograd.grad(value.sum(), x)[0][:, None]
 
-    zero, one = torch.zeros_like(starts[0]), torch.ones_like(starts[0])
-    return torch.cat([starts, sqp.minimize(evaluate, starts, zero, one, radius=0.02, steps=STEPS).x])
+    flat = starts.reshape(-1, starts.shape[-1])
+    zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
+    group = _group(belief, starts)
+    found = sqp.minimize(evaluate, flat, zero, one, radius=0.02, steps=STEPS, group=group)
+    return torch.cat([starts, found.x.view(starts.shape)], -2)

@@ -6,9 +6,14 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from pesky.chance import Source, uniform
+
 LLOYD_STEPS = 6
 RESOLUTION = 1e-4
 """Draws closer than this, in lengthscales, are one point."""
+
+TIE = 1e-6
+"""Distances that differ by no more than this share are equal."""
 
 
 class Representatives(NamedTuple):
@@ -44,7 +49,7 @@ def representatives(
     usable: Bool[Tensor, "*b n"],
     lengthscale: Float[Tensor, "*b d"],
     count: int,
-    generator: torch.Generator,
+    source: Source,
 ) -> Representatives:
     """Medoids of the usable draws with their clusters' shares (k-means++ start, Lloyd steps, nearest draw).
 
@@ -52,17 +57,20 @@ def representatives(
     """
     mass = usable.to(x.dtype)
     z = x / lengthscale[..., None, :]
-    chosen = _spread(z, mass, count, generator)
-    centers = _take(z, chosen)
+    chosen, spare = _spread(z, mass, count, source)
+    nowhere = torch.where(spare, torch.inf, 0.0)[..., None]
+    centers = _take(z, chosen) + nowhere
     for _ in range(LLOYD_STEPS):
         belongs = _nearest(z, centers, mass)
         size = belongs.sum(-2)
         moved = (belongs.mT @ z) / size[..., None].clamp(min=1e-300)
         centers = torch.where(size[..., None] > 0, moved, centers)
     distance = _distance(z, centers) + torch.where(mass > 0, 0.0, torch.inf)[..., None]
-    draw = distance.argmin(-2)
+    # Both draws of a pair are as near to their middle, and rounding must not choose: the first one does.
+    nearest = distance <= distance.amin(-2, keepdim=True) * (1 + TIE) + TIE**2
+    draw = torch.where(spare, chosen, nearest.to(torch.uint8).argmax(-2))
     # Two centers may share their nearest draw: the first one then takes the whole cluster.
-    same = (draw[..., :, None] == draw[..., None, :]).tril(-1).any(-1)
+    same = (draw[..., :, None] == draw[..., None, :]).tril(-1).any(-1) | spare
     medoids = _take(z, draw)
     belongs = _nearest(z, medoids + torch.where(same, torch.inf, 0.0)[..., None], mass)
     weight = belongs.sum(-2) / mass.sum(-1, keepdim=True)
@@ -91,21 +99,30 @@ def _nearest(
 
 
 def _spread(
-    z: Float[Tensor, "*b n d"], mass: Float[Tensor, "*b n"], count: int, generator: torch.Generator
-) -> Int[Tensor, "*b m"]:
-    """Indices of starting centers, each drawn in proportion to its squared distance from those before (k-means++)."""
-    chosen = [_draw(mass, generator)]
+    z: Float[Tensor, "*b n d"], mass: Float[Tensor, "*b n"], count: int, source: Source
+) -> tuple[Int[Tensor, "*b m"], Bool[Tensor, "*b m"]]:
+    """Indices of starting centers, each drawn in proportion to its squared distance from those before (k-means++).
+
+    Once those of a batch element cover all of its draws, what others still need is spare there: its first one again.
+    """
+    count = min(count, z.shape[-2])
+    # Drawn at once: how many are needed depends on what else is in the batch, and the next number must not.
+    level = uniform(source, *mass.shape[:-1], count, like=mass)
+    chosen = [_at_level(mass, level[..., :1])]
+    spare = [torch.zeros_like(chosen[0], dtype=torch.bool)]
     apart = _distance(z, _take(z, chosen[0]))[..., 0]
-    while len(chosen) < min(count, z.shape[-2]) and bool((apart * mass).amax() > RESOLUTION**2):
-        # Once everything is covered in one batch element, further picks there repeat and get no weight.
-        chance = torch.where(apart > RESOLUTION**2, apart * mass, 1e-300 * mass)
-        chosen.append(_draw(chance, generator))
+    while len(chosen) < count:
+        chance = torch.where(apart > RESOLUTION**2, apart * mass, 0.0)
+        covered = chance.amax(-1, keepdim=True) == 0
+        if bool(covered.all()):
+            break
+        spare.append(covered)
+        chosen.append(torch.where(covered, chosen[0], _at_level(chance, level[..., len(chosen), None])))
         apart = torch.minimum(apart, _distance(z, _take(z, chosen[-1]))[..., 0])
-    return torch.cat(chosen, -1)
+    return torch.cat(chosen, -1), torch.cat(spare, -1)
 
 
-def _draw(chance: Float[Tensor, "*b n"], generator: torch.Generator) -> Int[Tensor, "*b 1"]:
-    """One index per batch element, in proportion to `chance`."""
-    level = torch.rand(*chance.shape[:-1], 1, generator=generator, dtype=chance.dtype).to(chance.device)
+def _at_level(chance: Float[Tensor, "*b n"], level: Float[Tensor, "*b 1"]) -> Int[Tensor, "*b 1"]:
+    """The index, in proportion to `chance`, at which its running sum reaches this share of the total."""
     total = chance.cumsum(-1)
     return torch.searchsorted(total, level * total[..., -1:]).clamp(max=chance.shape[-1] - 1)

@@ -5,9 +5,17 @@ from typing import Literal, NamedTuple
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from torch.quasirandom import SobolEngine
 
-from pesky.model.belief import Belief, Paths
+from pesky.chance import Source, draw_seed, lanes, sobol, uniform
+from pesky.model.belief import (
+    Belief,
+    InLockstep,
+    Paths,
+    PathsInLockstep,
+    for_samples,
+    hyperparameter_samples,
+    studies,
+)
 from pesky.optimum.minimize import Candidates, Minimizers, best_candidates, polish
 from pesky.optimum.representatives import Representatives, plain_draws, representatives, thin
 
@@ -46,9 +54,9 @@ def sample_solutions(
     belief: Belief,
     samples: int,
     draws: int,
-    candidates: Float[Tensor, "n d"],
+    candidates: Float[Tensor, "*w n d"],
     polish_steps: int,
-    generator: torch.Generator,
+    source: Source,
     by: Literal["place", "value"],
 ) -> Solutions:
     """`samples` that stand for `draws` functions: weighted medoids of their minimizers, or quantiles of their minima.
@@ -57,10 +65,10 @@ def sample_solutions(
     feasible point counts like any other: that there is none is an answer. Where a sample is used for its f* alone,
     quantiles are the better ones; where for its x*, medoids.
     """
-    count = belief.amplitude.shape[:-1].numel()
+    count = hyperparameter_samples(belief)
     samples = max(-(-samples // count), min(samples, LEAST))
     draws = max(draws // count, POLISHED_PER_SAMPLE * samples)
-    paths, found = _minimize(belief, candidates, draws, POLISHED_PER_SAMPLE * samples, polish_steps, generator)
+    paths, found = _minimize(belief, candidates, draws, POLISHED_PER_SAMPLE * samples, polish_steps, source)
     values = paths.at(found.x)[0]
     if by == "value":
         chosen = thin(found.x, torch.where(found.feasible, values[..., 0, :], torch.inf), samples)
@@ -69,7 +77,7 @@ def sample_solutions(
         label = torch.cat([found.x, found.feasible[..., None].to(found.x)], -1)
         lengthscale = belief.lengthscale.amin(-2)
         unit = torch.cat([lengthscale, torch.full_like(lengthscale[..., :1], 1 / FAR)], -1)
-        chosen = representatives(label, torch.ones_like(found.feasible), unit, samples, generator)
+        chosen = representatives(label, torch.ones_like(found.feasible), unit, samples, source)
         chosen = chosen._replace(x=chosen.x[..., :-1])
     rows = chosen.draw[..., None, :].expand(*values.shape[:-1], chosen.draw.shape[-1])
     optima = Optima(chosen, paths.select(chosen.draw), float((~found.feasible).double().mean()))
@@ -80,9 +88,9 @@ def sample_optima(
     belief: Belief,
     samples: int,
     draws: int | None,
-    candidates: Float[Tensor, "n d"] | int,
+    candidates: Float[Tensor, "*w n d"] | int,
     polish_steps: int,
-    generator: torch.Generator,
+    source: Source,
 ) -> Optima:
     """`samples` weighted medoids of the minimizers of `draws` functions, or as many plain ones if `draws` is None.
 
@@ -90,52 +98,95 @@ def sample_optima(
     has one, the points of least violation stand in, so that the gain is in finding feasibility.
     """
     if isinstance(candidates, int):
-        seed = int(torch.randint(2**31, (1,), generator=generator))
         measured = belief.points
-        spread = SobolEngine(measured.shape[-1], scramble=True, seed=seed).draw(candidates, dtype=measured.dtype)
-        candidates = torch.cat([spread.to(measured), measured])
+        spread = sobol(measured.shape[-1], candidates, draw_seed(source)).to(measured)
+        candidates = torch.cat([spread, measured], -2)
     count = PLAIN_PER_SAMPLE * samples if draws is None else draws
     polished = count if draws is None else min(POLISHED_PER_SAMPLE * samples, count)
     enough = samples if draws is None else max(1, polished // 10)
-    paths, found = _minimize(belief, candidates, count, polished, polish_steps, generator)
-    if int(found.feasible.sum(-1).min()) < enough:
-        more = SECOND_CHANCE * count
-        paths, found = _minimize(belief, candidates, more, min(more, 2 * polished), polish_steps, generator)
-    if draws is None:
-        chosen = plain_draws(found.x, found.feasible, samples)
-    else:
-        survives = found.feasible.sum(-1, keepdim=True) >= max(1, samples // 10)
-        usable = found.feasible | ~survives
-        chosen = representatives(found.x, usable, belief.lengthscale.amin(-2), samples, generator)
-    return Optima(chosen, paths.select(chosen.draw), float((~found.feasible).double().mean()))
+    more = SECOND_CHANCE * count
+
+    def stand_for(belief: Belief, paths: Paths, found: Minimizers, source: Source) -> Optima:
+        if draws is None:
+            chosen = plain_draws(found.x, found.feasible, samples)
+        else:
+            survives = found.feasible.sum(-1, keepdim=True) >= max(1, samples // 10)
+            usable = found.feasible | ~survives
+            chosen = representatives(found.x, usable, belief.lengthscale.amin(-2), samples, source)
+        return Optima(chosen, paths.select(chosen.draw), float((~found.feasible).double().mean()))
+
+    paths, found = _minimize(belief, candidates, count, polished, polish_steps, source)
+    few = found.feasible.sum(-1) < enough
+    if not isinstance(source, tuple):
+        if bool(few.any()):
+            paths, found = _minimize(belief, candidates, more, min(more, 2 * polished), polish_steps, source)
+        return stand_for(belief, paths, found, source)
+    # Those in lockstep that need no second chance go on with their own random numbers, and so do those that do.
+    few = few.view(len(source), -1).any(-1)
+    others = tuple(torch.Generator() if is_few else each for is_few, each in zip(few.tolist(), source, strict=True))
+    optima = stand_for(belief, paths, found, others)
+    if not bool(few.any()):
+        return optima
+    assert isinstance(belief, InLockstep)
+    some, own = belief.of(few), tuple(each for is_few, each in zip(few.tolist(), source, strict=True) if is_few)
+    again = _minimize(some, candidates[few], more, min(more, 2 * polished), polish_steps, own)
+    return _replaced(optima, few, stand_for(some, *again, own))
+
+
+def _replaced(optima: Optima, which: Bool[Tensor, " w"], others: Optima) -> Optima:
+    """The optima, with those of some of the studies in lockstep replaced."""
+    wanted = max(optima.chosen.weight.shape[-1], others.chosen.weight.shape[-1])
+    (mine, my_paths, _), (other, other_paths, _) = _widened(optima, wanted), _widened(others, wanted)
+
+    def merge(whole: Tensor, part: Tensor) -> Tensor:
+        whole = whole.clone()
+        whole[which] = part
+        return whole
+
+    assert isinstance(my_paths, PathsInLockstep)
+    chosen = Representatives(*(merge(a, b) for a, b in zip(mine, other, strict=True)))
+    return Optima(chosen, my_paths.replaced(which, other_paths), optima.infeasible_share)
+
+
+def _widened(optima: Optima, count: int) -> Optima:
+    """The same with as many samples, the last of which repeat the first and have no weight."""
+    x, weight, draw = optima.chosen
+    place = torch.arange(count, device=x.device)
+    is_new = place >= weight.shape[-1]
+    index = torch.where(is_new, 0, place)
+    chosen = Representatives(x[..., index, :], torch.where(is_new, 0.0, weight[..., index]), draw[..., index])
+    paths = optima.paths.select(index.expand(*weight.shape[:-1], count))
+    return Optima(chosen, paths, optima.infeasible_share)
 
 
 def _minimize(
     belief: Belief,
-    candidates: Float[Tensor, "n d"],
+    candidates: Float[Tensor, "*w n d"],
     count: int,
     polished: int,
     steps: int,
-    generator: torch.Generator,
+    source: Source,
 ) -> tuple[Paths, Minimizers]:
     """Of `count` draws, `polished` that stand for all, and their minimizers."""
     deviation = belief.amplitude.sqrt()
-    paths = belief.paths(count, generator)
-    best: Candidates = best_candidates(paths, candidates, deviation)
+    paths = belief.paths(count, source)
+    everywhere = for_samples(belief, candidates)
+    best: Candidates = best_candidates(paths, everywhere, deviation)
     if polished < count:
-        keep = stratify(best, polished, generator)
+        keep = stratify(best, polished, source)
         paths = paths.select(keep)
         rows = keep[..., None, :].expand(*best.values.shape[:-1], polished)
         best = Candidates(torch.gather(best.which, -1, keep), torch.gather(best.values, -1, rows))
-    spacing = 0.5 * candidates.shape[0] ** (-1 / candidates.shape[-1])
-    return paths, polish(paths, candidates[best.which], best.values, deviation, spacing, steps)
+    spacing = 0.5 * candidates.shape[-2] ** (-1 / candidates.shape[-1])
+    start = torch.gather(everywhere, -2, best.which[..., None].expand(*best.which.shape, candidates.shape[-1]))
+    return paths, polish(paths, start, best.values, deviation, spacing, steps, studies(belief).numel())
 
 
-def stratify(best: Candidates, count: int, generator: torch.Generator) -> Int[Tensor, "*b count"]:
+def stratify(best: Candidates, count: int, source: Source) -> Int[Tensor, "*b count"]:
     """Every so-many-th draw in the order of their best candidates: each candidate keeps its share of the draws."""
     total = best.which.shape[-1]
     violated = (best.values[..., 1:, :] < 0).any(-2)
     order = torch.argsort(best.which + violated * (best.which.max() + 1), dim=-1, stable=True)
-    offset = torch.rand(1, generator=generator, dtype=torch.float64)
-    step = ((torch.arange(count) + offset) * (total / count)).long().clamp(max=total - 1).to(order.device)
-    return order[..., step]
+    offset = uniform(source, *lanes(source), 1, like=best.values)
+    step = ((torch.arange(count, device=order.device) + offset) * (total / count)).long().clamp(max=total - 1)
+    return torch.gather(order, -1, step.expand(*order.shape[:-1], count))

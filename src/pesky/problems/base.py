@@ -65,5 +65,9 @@ class Benchmark:
 
 def decouple(benchmark: Benchmark) -> Benchmark:
     """The same benchmark with every outcome a task of its own, at cost 1."""
-    tasks = {outcome: Task([outcome]) for outcome in benchmark.problem.outcomes}
-    return replace(benchmark, problem=replace(benchmark.problem, tasks=tasks))
+    return replace(benchmark, problem=measured_separately(benchmark.problem))
+
+
+def measured_separately(problem: Problem) -> Problem:
+    """The same problem with every outcome a task of its own, at cost 1."""
+    return replace(problem, tasks={outcome: Task([outcome]) for outcome in problem.outcomes})

@@ -4,7 +4,9 @@ As in Hennig & Schuler (2012): a function is drawn at 1000 points of a Halton se
 posterior mean given that draw. So it is known exactly and is as smooth as the model believes.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 from jaxtyping import Float
@@ -25,15 +27,15 @@ CANDIDATES = 2**14
 class DrawnFunctions:
     """J functions drawn from one squared-exponential prior: sums of kernels around the points of the draw.
 
-    The kernel is k(x, z) = amplitude exp(-|x - z|^2 / (2 lengthscale^2)).
+    The kernel is k(x, z) = amplitude exp(-|x - z|^2 / (2 lengthscale^2)). Leading dimensions w are draws of their own.
     """
 
     centers: Float[Tensor, "N d"]
-    weights: Float[Tensor, "N J"]
+    weights: Float[Tensor, "*w N J"]
     lengthscale: float
     amplitude: float
 
-    def __call__(self, U: Float[Tensor, "n d"]) -> Float[Tensor, "n J"]:
+    def __call__(self, U: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n J"]:
         """The values of all functions at `U`."""
         return kernel(U, self.centers, self.lengthscale, self.amplitude) @ self.weights
 
@@ -45,8 +47,8 @@ class DrawnFunctions:
 
 
 def kernel(
-    X: Float[Tensor, "n d"], Z: Float[Tensor, "m d"], lengthscale: float, amplitude: float
-) -> Float[Tensor, "n m"]:
+    X: Float[Tensor, "*w n d"], Z: Float[Tensor, "m d"], lengthscale: float, amplitude: float
+) -> Float[Tensor, "*w n m"]:
     """The squared-exponential covariance between two sets of points."""
     # Differences, not |x|^2 + |z|^2 - 2 x.z, whose rounding the weights of a draw would amplify.
     square = torch.cdist(X / lengthscale, Z / lengthscale, compute_mode="donot_use_mm_for_euclid_dist") ** 2
@@ -60,14 +62,21 @@ def draw_functions(
 
     With L L' = K there and e ~ N(0, I), the draw is L e and the weights of its mean are K^-1 L e = L'^-1 e.
     """
-    halton = qmc.Halton(dim, scramble=False).random(points)
-    centers = torch.as_tensor(halton, dtype=torch.float64)
-    covariance = kernel(centers, centers, lengthscale, amplitude)
-    covariance.diagonal().add_(JITTER * amplitude)
-    factor = torch.linalg.cholesky(covariance)
+    centers, factor = _factorize(dim, lengthscale, amplitude, points)
     normal = torch.randn(points, count, generator=generator, dtype=torch.float64)
     weights = torch.linalg.solve_triangular(factor.mT, normal, upper=True)
     return DrawnFunctions(centers, weights, lengthscale, amplitude)
+
+
+@lru_cache(maxsize=4)
+def _factorize(
+    dim: int, lengthscale: float, amplitude: float, points: int
+) -> tuple[Float[Tensor, "N d"], Float[Tensor, "N N"]]:
+    """The points of a draw, and the Cholesky factor of their covariance: the same for every draw."""
+    centers = torch.as_tensor(qmc.Halton(dim, scramble=False).random(points), dtype=torch.float64)
+    covariance = kernel(centers, centers, lengthscale, amplitude)
+    covariance.diagonal().add_(JITTER * amplitude)
+    return centers, torch.linalg.cholesky(covariance)
 
 
 def gp_sample(
@@ -96,12 +105,6 @@ def gp_sample(
             break
     highest = find_minimum(negated_objective(functions), U, -rows[:, :1], apart)
     assert highest is not None  # without constraints every point is feasible
-    problem = Problem(
-        parameters={f"x{i + 1}": Real(0.0, 1.0) for i in range(dim)},
-        minimize="f",
-        constraints=[Constraint(name, ">=", 0.0, confidence) for name in names[1:]],
-        noise=noise**0.5,
-    )
     hyperparameters = {
         "lengthscale": (lengthscale,) * dim,
         "amplitude": amplitude,
@@ -109,13 +112,23 @@ def gp_sample(
         "mean": 0.0,
     }
     return Benchmark(
-        problem=problem,
+        problem=gp_problem(dim, names, noise, confidence),
         truth=functions,
         optimum=optimum,
         optimum_value=functions(optimum.unsqueeze(0))[0, 0].item(),
         worst_value=functions(highest.unsqueeze(0))[0, 0].item(),
         noise=noise**0.5,
         hyperparameters=dict.fromkeys(names, hyperparameters),
+    )
+
+
+def gp_problem(dim: int, names: Sequence[str], noise: float, confidence: float) -> Problem:
+    """What a study of drawn functions is given: the first is minimized where the others are 0 or above."""
+    return Problem(
+        parameters={f"x{i + 1}": Real(0.0, 1.0) for i in range(dim)},
+        minimize=names[0],
+        constraints=[Constraint(name, ">=", 0.0, confidence) for name in names[1:]],
+        noise=noise**0.5,
     )
 
 

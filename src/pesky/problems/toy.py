@@ -20,7 +20,7 @@ OPTIMUM = (0.19512268347207176, 0.4046653685379958)
 OPTIMUM_VALUE = 0.5997880520100676
 
 
-def toy_truth(U: Float[Tensor, "n 2"]) -> Float[Tensor, "n 3"]:
+def toy_truth(U: Float[Tensor, "*n 2"]) -> Float[Tensor, "*n 3"]:
     """The rows (objective, c1, c2) at points of the unit square."""
     x1, x2 = U.unbind(-1)
     c1 = 0.5 * torch.sin(2 * pi * (x1**2 - 2 * x2)) + x1 + 2 * x2 - 1.5

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
-from torch.quasirandom import SobolEngine
 
+from pesky.chance import Seed, Source, lanes, sobol, uniform
 from pesky.errors import DataError, unknown_name
 from pesky.problem import Option, Parameter, Problem, Real
 from pesky.space import columns
@@ -90,12 +90,11 @@ class Space:
         lattice = torch.cat([columns.snap(p, V[..., at]) for p, at in self._places.values()], -1)
         return torch.where(self.continuous.to(U.device), U, lattice)
 
-    def sobol(self, count: int, seed: int) -> Float[Tensor, "count d"]:
-        """Scrambled Sobol points, snapped."""
-        engine = SobolEngine(len(self.parameters), scramble=True, seed=seed)
-        return self._place(engine.draw(count, dtype=torch.float64))
+    def sobol(self, count: int, seed: Seed) -> Float[Tensor, "*w count d"]:
+        """Scrambled Sobol points, snapped; others for each seed."""
+        return self._place(sobol(len(self.parameters), count, seed))
 
-    def spread(self, count: int, seed: int) -> Float[Tensor, "count d"]:
+    def spread(self, count: int, seed: Seed) -> Float[Tensor, "*w count d"]:
         """Candidates all over the space: Sobol points, which go through every discrete combination if there is room.
 
         A small lattice is thus searched whole, not by chance (METHOD 20.4).
@@ -105,10 +104,11 @@ class Space:
             return U
         return torch.where(self.continuous, U, lattice[torch.arange(count) % len(lattice)])
 
-    def latin(self, count: int, generator: torch.Generator) -> Float[Tensor, "count d"]:
+    def latin(self, count: int, source: Source) -> Float[Tensor, "*w count d"]:
         """A Latin hypercube, snapped: each parameter has one value in each of `count` equal layers."""
-        order, within = torch.rand(2, count, len(self.parameters), generator=generator, dtype=torch.float64)
-        return self._place((order.argsort(0) + within) / count)
+        size = (*lanes(source), 2, count, len(self.parameters))
+        order, within = uniform(source, *size, like=torch.zeros(0, dtype=torch.float64)).unbind(-3)
+        return self._place((order.argsort(-2) + within) / count)
 
     def neighbors(self, u: Float[Tensor, " d"]) -> Float[Tensor, "n d"]:
         """The points one discrete move away: none in a continuous space."""
@@ -129,7 +129,8 @@ class Space:
         values = [columns.lattice(p)[i] for p, i in zip(self.parameters.values(), index.T, strict=True)]
         return torch.cat(values, -1)
 
-    def _place(self, R: Float[Tensor, "n p"]) -> Float[Tensor, "n d"]:
+    def _place(self, R: Float[Tensor, "*w n p"]) -> Float[Tensor, "*w n d"]:
         """Points from one uniform number per parameter."""
-        placed = [columns.place(p, r) for p, r in zip(self.parameters.values(), R.T, strict=True)]
-        return torch.cat(placed, -1)
+        flat = R.reshape(-1, R.shape[-1])
+        placed = [columns.place(p, r) for p, r in zip(self.parameters.values(), flat.T, strict=True)]
+        return torch.cat(placed, -1).view(*R.shape[:-1], -1)

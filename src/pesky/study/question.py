@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import torch
 
 from pesky.acquire.overlap import overlap
+from pesky.chance import question_seed, source_of
 from pesky.decide import Decision
 from pesky.decide.doubt import NEGLIGIBLE
 from pesky.problem import Option, Problem
@@ -35,7 +36,7 @@ class Questioner:
     ) -> None:
         self.problem, self.space, self.mind = problem, space, mind
         self.seed, self.initial, self.min_probability = seed, initial, min_probability
-        self.design = [space.decode(u) for u in space.latin(initial, torch.Generator().manual_seed(seed))]
+        self.design = [space.decode(u) for u in space.latin(initial, source_of(seed))]
         self.decision: Decision | None = None
 
     def next(
@@ -52,9 +53,7 @@ class Questioner:
         self.mind.check_known()
         if (first := self._of_design(evaluations, tasks)) is not None:
             return first
-        # One stream of random numbers per question, whatever was computed in between.
-        seed = (self.seed * 1_000_003 + len(evaluations) + 1) % 2**63
-        generator = torch.Generator().manual_seed(seed)
+        generator = source_of(question_seed(self.seed, len(evaluations) + 1))
         self.decision = best = self.mind.decide(evaluations, tasks, generator, self.min_probability, is_retry)
         if gain_per_cost is not None and best.gain is not None and best.gain < gain_per_cost * best.price:
             raise Exhausted(

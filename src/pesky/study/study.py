@@ -301,7 +301,7 @@ class Study:
             with threads_for(len(evaluations)):
                 advice = recommend(belief, self.space, self._confidence(), self.seed)
         texts = [str(condition).removesuffix(" is true") for condition in self.problem.conditions]
-        expected = observations.to_user(0, torch.tensor(advice.mean, dtype=torch.float64))
+        expected = observations.to_user(0, advice.mean)
         # What is known holds or does not: the little doubt of its row is there for the mathematics alone.
         probabilities = [
             float(p >= 0.5) if condition.outcome in self.problem.known else p
@@ -312,7 +312,7 @@ class Study:
             objective=self.problem.objective,
             expected=float(expected),
             probabilities=dict(zip(texts, probabilities, strict=True)),
-            is_confident=advice.is_confident,
+            is_confident=bool(advice.is_confident),
         )
 
     def _confidence(self) -> Float[Tensor, " k"]:

@@ -1,0 +1,39 @@
+"""Gain curves against the truth of an oracle: what every comparison with brute force measures."""
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+from benchmarks.agreement import Agreement, compare
+from benchmarks.oracle import Dataset, Oracle
+
+Curves = Callable[[Dataset, Tensor, str, int | None, int], Tensor]
+
+
+def measure_agreement(
+    oracle: Oracle,
+    name: str,
+    samples: int | None,
+    seeds: int,
+    curves: Curves,
+    report: Callable[[], None] = lambda: None,
+) -> list[list[Agreement]]:
+    """The figures of every data set, per seed, of a setting of PESC or another rule; `report` is called after each."""
+    by_seed = []
+    for seed in range(seeds):
+        sets = []
+        for dataset in oracle.datasets:
+            sets.append(compare(curves(dataset, oracle.grid, name, samples, seed), dataset.gains))
+            report()
+        by_seed.append(sets)
+    return by_seed
+
+
+def true_errors(oracle: Oracle) -> list[float] | None:
+    """For each data set the root mean square standard error of its gains / the largest of them, where it is known."""
+    shares = [
+        (dataset.errors.square().mean().sqrt() / dataset.gains.max()).item()
+        for dataset in oracle.datasets
+        if dataset.errors is not None
+    ]
+    return shares if len(shares) == len(oracle.datasets) else None

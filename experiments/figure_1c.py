@@ -1,0 +1,24 @@
+"""Figure 1c: functions drawn from the prior in one dimension, where rejection sampling says what is true."""
+
+from functools import partial
+
+from experiments.command import main
+from experiments.experiment import Contender, Experiment
+from experiments.worlds import drawn
+from pesky.acquire import PAPER, rule_of
+
+EXPERIMENT = Experiment(
+    figure="1c",
+    worlds=partial(drawn, 1),
+    contenders={
+        "pesc": Contender(rule_of("pesc")),
+        "pesc-paper": Contender(rule_of("pesc", setting=PAPER)),
+        "rs": Contender(rule_of("rs")),
+        "rsdg": Contender(rule_of("rsdg")),
+    },
+    evaluations=30,
+    statistic="median",
+)
+
+if __name__ == "__main__":
+    main([EXPERIMENT])

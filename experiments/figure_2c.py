@@ -1,0 +1,48 @@
+"""Figure 2c: the toy problem, noise-free, hyperparameters fitted; what differs are the first three points.
+
+"pesc-fine" is PESC without its coarse looks, which without noise it needs: see `Setting.coarse`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from experiments.command import main
+from experiments.experiment import Contender, Experiment
+from experiments.worlds import toys
+from pesky.acquire import DEFAULT, PAPER, rule_of
+from pesky.problem import Problem
+
+PAPERS_SAMPLES = 10
+
+
+def objective(params: Mapping[str, Any]) -> Any:
+    """Of the toy problem."""
+    return params["x1"] + params["x2"]
+
+
+def knowing_the_objective(problem: Problem) -> Problem:
+    """The problem as in Gramacy et al. (2016): only the constraints are measured."""
+    noise = {outcome: deviation for outcome, deviation in problem.noise.items() if outcome != problem.objective}
+    return replace(problem, known={problem.objective: objective}, tasks=None, noise=noise)
+
+
+EXPERIMENT = Experiment(
+    figure="2c",
+    worlds=toys,
+    contenders={
+        "pesc": Contender(rule_of("pesc")),
+        "pesc-fine": Contender(rule_of("pesc", setting=replace(DEFAULT, coarse=None))),
+        "pesc-paper": Contender(rule_of("pesc", setting=replace(PAPER, samples=PAPERS_SAMPLES))),
+        "jesc": Contender(rule_of("jesc")),
+        "cmes": Contender(rule_of("cmes")),
+        "eic": Contender(rule_of("eic")),
+        "al": Contender(rule_of("al")),
+        "al-known": Contender(rule_of("al"), knowing_the_objective),
+    },
+    evaluations=50,
+    statistic="mean",
+)
+
+if __name__ == "__main__":
+    main([EXPERIMENT])

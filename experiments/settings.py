@@ -1,0 +1,47 @@
+"""What makes PESC better: samples of x*, draws, neighbors and coarse looks, one changed at a time."""
+
+from dataclasses import replace
+from functools import partial
+
+from experiments.command import main
+from experiments.experiment import Contender, Experiment
+from experiments.worlds import drawn, toys
+from pesky.acquire import DEFAULT, Setting, rule_of
+
+
+def pesc(setting: Setting) -> Contender:
+    """PESC with this setting."""
+    return Contender(rule_of("pesc", setting=setting))
+
+
+NOISY = Experiment(
+    figure="settings_2d",
+    worlds=partial(drawn, 2),
+    contenders={
+        "pesc": pesc(DEFAULT),
+        "10 samples": pesc(replace(DEFAULT, samples=10)),
+        "200 samples": pesc(replace(DEFAULT, samples=200, draws=2048)),
+        "150 draws": pesc(replace(DEFAULT, draws=150)),
+        "2048 draws": pesc(replace(DEFAULT, draws=2048)),
+        "no neighbors": pesc(replace(DEFAULT, local_reach=None)),
+    },
+    evaluations=50,
+    statistic="median",
+)
+NOISE_FREE = Experiment(
+    figure="settings_toy",
+    worlds=toys,
+    contenders={
+        "pesc": pesc(DEFAULT),
+        "never coarse": pesc(replace(DEFAULT, coarse=None)),
+        "every fifth": pesc(replace(DEFAULT, coarse_every=5)),
+        "1e-4, every fifth": pesc(replace(DEFAULT, coarse=1e-4, coarse_every=5)),
+        "1e-5": pesc(replace(DEFAULT, coarse=1e-5)),
+        "10 samples": pesc(replace(DEFAULT, samples=10)),
+    },
+    evaluations=50,
+    statistic="mean",
+)
+
+if __name__ == "__main__":
+    main([NOISY, NOISE_FREE])

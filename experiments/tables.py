@@ -1,0 +1,119 @@
+"""`python -m experiments.tables FILE.md`: rewrites the tables of results in a Markdown file.
+
+A table stands between `<!-- table:2a -->` and `<!-- end -->`; its results are those of docs/experiments/2a.json.
+"""
+
+import argparse
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from experiments.compare import Difference, compare
+from experiments.curves import Results, load
+from experiments.files import OUT
+
+# A mark whose end was forgotten must not swallow the text up to the next table's.
+PLACE = re.compile(r"(<!-- table:([\w.-]+) -->\n)((?:(?!<!-- table:).)*?)(<!-- end -->)", re.DOTALL)
+REFERENCES = ("pesc", "pesc decoupled", "pesc coupled")
+"""What the other rules are compared with: the first of these that there is."""
+MISSING = "–"  # noqa: RUF001 (a dash is what a reader expects)
+ACCURACY = {
+    "efficiency": "efficiency",
+    "worst": "worst",
+    "decoupled": "decoupled efficiency",
+    "worst_decoupled": "worst",
+    "correlation": "correlation",
+    "error": "largest error / max",
+    "ratio": "max ratio",
+    "share_below": "share < 0.9",
+}
+
+
+def markdown(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    """A Markdown table."""
+    return "".join(f"| {' | '.join(line)} |\n" for line in (heads, ["---"] * len(heads), *lines))
+
+
+def table_of_gaps(results: Results) -> str:
+    """A line per rule: its median (or mean) gap ± standard error at each milestone, and how many end infeasible."""
+    milestones = sorted({n for kept in results.curves.values() for n in kept.gaps})
+    lines = []
+    for label, kept in results.curves.items():
+        shown = kept.estimate(results.statistic)
+        at = {n: kept.counts.index(n) for n in milestones if n in kept.counts}
+        cells = [f"{shown.value[at[n]]:.2g} ± {shown.error[at[n]]:.1g}" if n in at else MISSING for n in milestones]
+        lines.append([f"`{label}`", *cells, f"{kept.infeasible[-1]:.1%}", str(kept.realisations)])
+    heads = [f"{results.statistic} gap", *(f"n = {n}" for n in milestones), "infeasible at the end", "realisations"]
+    return markdown(heads, lines)
+
+
+def table_of_comparisons(results: Results, reference: str) -> str:
+    """A line per rule: by how much its mean log10 gap exceeds the reference's at each milestone; its mean gap last.
+
+    Where the reference has no milestone in common with a rule, that rule is left out.
+    """
+    best = results.curves[reference]
+    milestones, lines = sorted(best.gaps), []
+    for label, kept in results.curves.items():
+        found = {n: compare(kept, best, n) for n in milestones if n in kept.gaps}
+        if label == reference or not found:
+            continue
+        cells = [write(found[n].log10) if n in found else MISSING for n in milestones]
+        last = found[max(found)]
+        lines.append([f"`{label}`", *cells, write(last.mean), "yes" if last.is_paired else "no"])
+    heads = [f"mean log10 gap less that of `{reference}`", *(f"n = {n}" for n in milestones)]
+    return markdown([*heads, "mean gap, at the end", "paired"], lines)
+
+
+def write(difference: Difference) -> str:
+    """The difference with its sign and its error."""
+    return f"{difference.value:+.2g} ± {difference.error:.1g}"
+
+
+def table_of_accuracy(content: dict) -> str:
+    """A line per setting: how well its gains agree with those of brute force."""
+    lines = [
+        [f"`{setting}`", *(f"{summary[name]:.3f}" for name in ACCURACY)]
+        for setting, summary in content["summary"].items()
+    ]
+    sets, seeds = len(content["sets"]), content["seeds"]
+    note = f"{sets} data sets, {seeds} seeds; standard error of the true gains: {max(content['truth_errors']):.1%}"
+    return f"{markdown(['setting', *ACCURACY.values()], lines)}\n{note} of the largest at most.\n"
+
+
+def tables_of(path: Path) -> str:
+    """All tables of a file of results."""
+    if not path.exists():
+        return "(not run yet)\n"
+    content = json.loads(path.read_text())
+    if "summary" in content:
+        return table_of_accuracy(content)
+    results = load(path)
+    reference = next((label for label in REFERENCES if label in results.curves), None)
+    if reference is None or len(results.curves) < 2:
+        return table_of_gaps(results)
+    return f"{table_of_gaps(results)}\n{table_of_comparisons(results, reference)}"
+
+
+def rewrite(text: str, data: Path) -> str:
+    """The text with the tables that its marks ask for."""
+    return PLACE.sub(lambda place: f"{place[1]}\n{tables_of(data / f'{place[2]}.json')}\n{place[4]}", text)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Rewrites the file."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.tables", description=__doc__)
+    parser.add_argument("file", metavar="FILE.md", type=Path)
+    parser.add_argument("--data", type=Path, default=OUT, metavar="FOLDER", help=f"where results are ({OUT})")
+    given = parser.parse_args(arguments)
+    text = given.file.read_text()
+    if PLACE.search(text) is None:
+        parser.error(
+            f"{given.file} has no place for a table: write <!-- table:2a --> and <!-- end --> on their own lines"
+        )
+    given.file.write_text(rewrite(text, given.data))
+
+
+if __name__ == "__main__":
+    main()
