@@ -109,11 +109,19 @@ def curve_of(job: Job, parts: Sequence[Progressed], device: str) -> Curve:
     """What all realisations of a contender come to; the job is any one of its."""
     steps = sum(part.steps for part in parts)
     seconds = {stage: sum(part.seconds.get(stage, 0.0) for part in parts) for stage in parts[0].seconds}
+    # A block that went on from a shorter run, or further in a longer one, has counts that the others may not have.
+    shared = set.intersection(*(set(part.counts) for part in parts))
+    counts = sorted(count for count in shared if count <= job.evaluations)
+
+    def collect(name: str) -> np.ndarray:
+        columns = [[getattr(part, name)[part.counts.index(count)] for count in counts] for part in parts]
+        return np.concatenate([torch.stack(each, 1).numpy() for each in columns])
+
     return Curve(
         label=job.label,
-        counts=parts[0].counts,
-        gaps=np.concatenate([torch.stack(part.gaps, 1).numpy() for part in parts]),
-        feasible=np.concatenate([torch.stack(part.feasible, 1).numpy() for part in parts]),
+        counts=counts,
+        gaps=collect("gaps"),
+        feasible=collect("feasible"),
         device=device,
         seconds=sum(seconds.values()),
         per_step={stage: each / max(1, steps) for stage, each in seconds.items()},

@@ -18,7 +18,8 @@ from pesky.model.belief import Belief, for_samples, over_samples
 from pesky.optimum.sample import Optima
 
 RELEVANT = 1e-3
-"""Points whose factor moves nothing by this many deviations are left out of EP (METHOD 9: changes alpha by < 2e-5)."""
+"""Points whose factor moves nothing by this many deviations are left out of EP (METHOD 9): it changes the gains by less
+than 1e-4, in rare places by 1e-3."""
 MOST_POINTS = 64
 """Of the others, at most this many per x* sample are kept, the most relevant first."""
 TOO_CLOSE = 1e-3
