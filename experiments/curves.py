@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.gaps import band_of, bootstrap, error_of
 from experiments.files import rounded, write_json
 
-MILESTONES = (10, 20, 30, 40, 50)
+MILESTONES = tuple(range(10, 101, 10))
 """Evaluations at which tables and comparisons look; the gaps of every realisation are kept at these alone."""
 DIGITS, GAP_DIGITS = 4, 3
 Statistic = Literal["median", "mean"]
