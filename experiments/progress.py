@@ -43,13 +43,15 @@ class Progress:
 
     def line(self) -> str:
         """What is shown: realisations, steps, a bar, seconds per step, and the time left at that pace."""
-        full = round(WIDTH * self.step / max(1, self.steps))
+        # Joint evaluations count as several, and the last of them may be more than is needed.
+        left = max(0, self.steps - self.step)
+        full = round(WIDTH * (1 - left / max(1, self.steps)))
         bar = self.blocks[0] * full + self.blocks[1] * (WIDTH - full)
         shown = f"{self.title}  {self.realisations} x {self.step}/{self.steps}  {bar}"
         if self.taken == 0:
             return shown
         pace = self.seconds / self.taken
-        return f"{shown}  {pace:.3g} s/step  {clock(pace * (self.steps - self.step))} left"
+        return f"{shown}  {pace:.3g} s/step  {clock(pace * left)} left"
 
     def _write(self, text: str) -> None:
         self.stream.write(text)

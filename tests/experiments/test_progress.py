@@ -57,3 +57,10 @@ def test_the_pace_is_that_of_this_run_and_a_failure_is_not_hidden():
 @pytest.mark.parametrize(("seconds", "shown"), [(0.2, "0:00"), (75, "1:15"), (3675.4, "1:01:15")])
 def test_clock(seconds, shown):
     assert clock(seconds) == shown
+
+
+def test_a_step_too_far_leaves_no_time():
+    bar = Progress("pair", steps=15, stream=Terminal())
+    bar.advance(16, seconds=2.0)
+    assert bar.line().endswith("s/step  0:00 left")
+    assert bar.line().count("█") == progress.WIDTH
