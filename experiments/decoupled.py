@@ -3,6 +3,7 @@
 All curves count evaluations of single functions; a joint evaluation is two of them in two dimensions, three on the toy.
 """
 
+import sys
 from functools import partial
 
 from experiments.command import main
@@ -22,4 +23,4 @@ DRAWN = Experiment("decoupled_2d", partial(drawn, 2), CONTENDERS, evaluations=80
 TOY = Experiment("decoupled_toy", toys, CONTENDERS, evaluations=90, statistic="mean", is_single=True)
 
 if __name__ == "__main__":
-    main([DRAWN, TOY])
+    sys.exit(main([DRAWN, TOY]))

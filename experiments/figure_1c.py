@@ -1,5 +1,6 @@
 """Figure 1c: functions drawn from the prior in one dimension, where rejection sampling says what is true."""
 
+import sys
 from functools import partial
 
 from experiments.command import main
@@ -21,4 +22,4 @@ EXPERIMENT = Experiment(
 )
 
 if __name__ == "__main__":
-    main([EXPERIMENT])
+    sys.exit(main([EXPERIMENT]))

@@ -1,5 +1,6 @@
 """Figure 2a: functions drawn from the prior in two dimensions."""
 
+import sys
 from functools import partial
 
 from experiments.command import main
@@ -24,4 +25,4 @@ EXPERIMENT = Experiment(
 )
 
 if __name__ == "__main__":
-    main([EXPERIMENT])
+    sys.exit(main([EXPERIMENT]))

@@ -3,28 +3,23 @@
 "pesc-fine" is PESC without its coarse looks, which without noise it needs: see `Setting.coarse`.
 """
 
-from collections.abc import Mapping
+import sys
 from dataclasses import replace
-from typing import Any
 
+from benchmarks.known_objective import with_known_objective
 from experiments.command import main
 from experiments.experiment import Contender, Experiment
 from experiments.worlds import toys
 from pesky.acquire import DEFAULT, PAPER, rule_of
 from pesky.problem import Problem
+from pesky.problems import toy
 
 PAPERS_SAMPLES = 10
 
 
-def objective(params: Mapping[str, Any]) -> Any:
-    """Of the toy problem."""
-    return params["x1"] + params["x2"]
-
-
-def knowing_the_objective(problem: Problem) -> Problem:
+def knowing_the_objective(_: Problem) -> Problem:
     """The problem as in Gramacy et al. (2016): only the constraints are measured."""
-    noise = {outcome: deviation for outcome, deviation in problem.noise.items() if outcome != problem.objective}
-    return replace(problem, known={problem.objective: objective}, tasks=None, noise=noise)
+    return with_known_objective(toy())
 
 
 EXPERIMENT = Experiment(
@@ -45,4 +40,4 @@ EXPERIMENT = Experiment(
 )
 
 if __name__ == "__main__":
-    main([EXPERIMENT])
+    sys.exit(main([EXPERIMENT]))

@@ -1,5 +1,6 @@
 """What makes PESC better: samples of x*, draws, neighbors and coarse looks, one changed at a time."""
 
+import sys
 from dataclasses import replace
 from functools import partial
 
@@ -44,4 +45,4 @@ NOISE_FREE = Experiment(
 )
 
 if __name__ == "__main__":
-    main([NOISY, NOISE_FREE])
+    sys.exit(main([NOISY, NOISE_FREE]))

@@ -1,7 +1,8 @@
 """The problems of an experiment, one for each realisation, evaluated all at once.
 
 Where the constrained minimum of a drawn function is takes a second of searching to find, so those of the first
-realisations are kept in `experiments/optima`: `python -m experiments.worlds --dim 2 --realisations 500` finds them.
+realisations are kept in `experiments/optima`: `python -m experiments.worlds --dim 2` finds them, and says how large the
+functions are.
 """
 
 import argparse
@@ -124,6 +125,14 @@ def toys(seeds: Sequence[int], device: str) -> Worlds:
     )
 
 
+def describe(worlds: Worlds, count: int) -> str:
+    """How large the functions are, all over the space."""
+    d = len(worlds.problem.parameters)
+    U = torch.rand(count, 500, d, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    size = worlds.truth(U).abs()
+    return f"half of all values are below {size.median():.2g}, and {(size < 0.05).double().mean():.0%} below 0.05"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m experiments.worlds", description=__doc__)
     parser.add_argument("--dim", type=int, required=True)
@@ -141,6 +150,8 @@ def main() -> None:
     KEPT.mkdir(exist_ok=True)
     lines = ",\n".join(json.dumps(each) for each in found)
     path_of(given.dim, given.lengthscale).write_text(f"[\n{lines}\n]\n")
+    some = range(min(32, given.realisations))
+    print(describe(drawn(given.dim, some, "cpu", given.lengthscale), len(some)))
 
 
 if __name__ == "__main__":

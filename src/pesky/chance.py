@@ -6,7 +6,6 @@ A study that goes in lockstep with others draws the very numbers that it would d
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from typing import overload
 
 import torch
@@ -104,16 +103,10 @@ def _fill(
 def sobol(dim: int, count: int, seed: Seed) -> Float[Tensor, "*w count dim"]:
     """Scrambled Sobol points of the unit cube."""
     if isinstance(seed, tuple):
-        return torch.stack([_sobol(dim, count, each) for each in seed])
-    return _sobol(dim, count, seed).clone()
-
-
-@lru_cache(maxsize=1024)
-def _sobol(dim: int, count: int, seed: int) -> Float[Tensor, "count dim"]:
-    """Remembered, since every recommendation of a study begins at the same ones."""
+        return torch.stack([sobol(dim, count, each) for each in seed])
     return SobolEngine(dim, scramble=True, seed=seed).draw(count, dtype=torch.float64)
 
 
-def lanes(seed: Seed | Source) -> Sequence[int]:
+def lanes(source: Source) -> tuple[int, ...]:
     """The leading dimensions of what is drawn: none of one study."""
-    return (len(seed),) if isinstance(seed, tuple) else ()
+    return (len(source),) if isinstance(source, tuple) else ()

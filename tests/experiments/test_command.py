@@ -92,3 +92,13 @@ def test_two_workers_do_what_one_does(tmp_path: Path):
     for workers in ("1", "2"):
         assert run(tmp_path / workers, "--workers", workers, "--together", "1") == 0
     assert results(tmp_path / "1") == results(tmp_path / "2")
+
+
+def test_recommendations_may_be_rarer_and_a_shorter_run_is_a_part_of_a_longer_one(tmp_path: Path):
+    assert run(tmp_path, "--every", "2") == 0
+    longer = results(tmp_path)["pesc"]
+    assert longer["counts"] == [4, 6]
+    assert run(tmp_path, "--every", "2", "--evaluations", "5") == 0
+    shorter = results(tmp_path)["pesc"]
+    assert shorter["counts"] == [4]
+    assert shorter["median"]["value"] == longer["median"]["value"][:1]

@@ -29,8 +29,8 @@ def test_a_table_of_gaps_and_one_of_comparisons_stand_between_the_marks(tmp_path
     assert page.startswith("before\n<!-- table:2a -->\n\n| median gap | n = 10 | n = 20 | infeasible at the end |")
     assert page.endswith("\n<!-- end -->\nafter\n")
     assert "an old table" not in page
-    assert "| `pesc` | 0.5 ± 0 | 0.012 ± 0 | 25.0% | 8 |" in page
-    assert "| `short` | 0.25 ± 0 | – | 0.0% | 4 |" in page  # noqa: RUF001
+    assert "| `pesc` | 0.5 ± 0 | 0.012 ± 0 | 25.0% | 8 | 8 |" in page
+    assert "| `short` | 0.25 ± 0 | – | 0.0% | 4 | 4 |" in page  # noqa: RUF001
     assert "| `eic` | +0.15 ± 0 | +1 ± 0 | +0.11 ± 0 | yes |" in page
     assert "| `short` | -0.3 ± 0 | – | -0.25 ± 0 | no |" in page  # noqa: RUF001
 
