@@ -102,6 +102,11 @@ def minimize(
     return Minimum(x, values * scale, violation)
 
 
+def in_groups(count: int, elements: int, like: Tensor) -> Int[Tensor, " b"] | None:
+    """Which of so many equal groups, one after the other, each element is in; None where there is but one."""
+    return torch.arange(count, device=like.device).repeat_interleave(elements // count) if count > 1 else None
+
+
 def _unfinished(
     length: Float[Tensor, " b"], group: Int[Tensor, " b"] | None, tolerance: float
 ) -> Bool[Tensor, " b"] | Bool[Tensor, ""]:

@@ -1,5 +1,6 @@
 """The best point for every task at once: candidates, then batched ascent from the best of them (METHOD 14)."""
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -93,9 +94,9 @@ def _ascend(
         gradients = [torch.autograd.grad(row.sum(), flat, retain_graph=len(rows) > 1)[0] for row in rows]
         return torch.stack([row.detach().flatten() for row in rows], 1), torch.stack(gradients, 1)
 
-    *w, count, d = x.shape
+    *w, _, d = x.shape
     first = x.reshape(-1, d)
-    study = torch.arange(len(first) // count, device=x.device).repeat_interleave(count) if w else None
+    study = sqp.in_groups(math.prod(w), len(first), first)
     zero, one = torch.zeros_like(first[0]), torch.ones_like(first[0])
     found = sqp.minimize(descend, first, zero, one, radius=0.03, steps=steps, tolerance=1e-5, group=study)
     end, value = found.x.view(x.shape), -found.values[:, 0].view(x.shape[:-1])

@@ -63,7 +63,7 @@ def polish(
     zero, one = torch.zeros_like(start.view(-1, d)[0]), torch.ones_like(start.view(-1, d)[0])
     scale = deviation[..., None, :].expand(*shape, rows).reshape(-1, rows)
     first = start.reshape(-1, d)
-    study = torch.arange(studies, device=start.device).repeat_interleave(len(first) // studies) if studies > 1 else None
+    study = sqp.in_groups(studies, len(first), first)
     found = sqp.minimize(evaluate, first, zero, one, radius=radius, scale=scale, steps=steps, group=study)
 
     objective = values[..., 0, :]

@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky import sqp
@@ -120,12 +120,6 @@ def _deviation(belief: Belief) -> Float[Tensor, "*w j"]:
     return over_samples(belief, belief.amplitude.sqrt()).mean(-2)
 
 
-def _group(belief: Belief, starts: Float[Tensor, "*w s d"]) -> Int[Tensor, " b"] | None:
-    """Which study each start is of, once they are in one dimension."""
-    w = studies(belief)
-    return torch.arange(w.numel(), device=starts.device).repeat_interleave(starts.shape[-2]) if w else None
-
-
 def _lowest(
     belief: Belief, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"]
 ) -> Float[Tensor, "*w n d"]:
@@ -143,9 +137,8 @@ def _lowest(
     flat = starts.reshape(-1, d)
     zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
     scale = deviation[..., None, :].expand(*starts.shape[:-1], -1).reshape(len(flat), -1)
-    found = sqp.minimize(
-        evaluate, flat, zero, one, radius=0.02, scale=scale, steps=STEPS, tolerance=1e-9, group=_group(belief, starts)
-    )
+    group = sqp.in_groups(studies(belief).numel(), len(flat), flat)
+    found = sqp.minimize(evaluate, flat, zero, one, radius=0.02, scale=scale, steps=STEPS, tolerance=1e-9, group=group)
     # The last step may still end a little outside: points short of it, towards the start, are offered as well.
     back = torch.tensor([0.0, 1e-6, 1e-4, 1e-2, 1e-1], dtype=starts.dtype, device=starts.device)[:, None, None]
     return torch.lerp(found.x.view(*starts.shape[:-2], 1, -1, d), starts[..., None, :, :], back).flatten(-3, -2)
@@ -163,6 +156,6 @@ def _safest(
 
     flat = starts.reshape(-1, starts.shape[-1])
     zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
-    group = _group(belief, starts)
+    group = sqp.in_groups(studies(belief).numel(), len(flat), flat)
     found = sqp.minimize(evaluate, flat, zero, one, radius=0.02, steps=STEPS, group=group)
     return torch.cat([starts, found.x.view(starts.shape)], -2)
