@@ -58,7 +58,7 @@ def test_the_value_is_the_sum_of_the_gains():
 
 def test_optimize_acqf_finds_a_better_point_than_chance():
     pesc = acquisition()
-    x, value = optimize_acqf(pesc, BOUNDS, q=1, num_restarts=2, raw_samples=32, options={"maxiter": 20})
+    x, value = optimize_acqf(pesc, BOUNDS, q=1, num_restarts=4, raw_samples=256, options={"maxiter": 30})
     assert x.shape == (1, 2)
     assert value >= pesc(points(30)[:, None]).max() - 1e-3
 
