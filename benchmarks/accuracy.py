@@ -11,7 +11,7 @@ import torch
 from rich.table import Table
 
 from benchmarks.agreement import Agreement, Summary, summarize
-from benchmarks.gain_curves import COMPARABLE, gain_curves
+from benchmarks.gain_curves import COMPARABLE, gain_curves, named
 from benchmarks.measure import Curves, measure_agreement, true_errors
 from benchmarks.oracle import Oracle, read_oracle
 from benchmarks.report import build_table, console, progress_bar, write_json
@@ -75,9 +75,8 @@ def main(arguments: Sequence[str] | None = None, curves: Curves = gain_curves) -
             oracle = read_oracle(given.file)
         compared = bar.add_task("comparing", total=len(names) * given.seeds * len(oracle.datasets))
         for name in names:
-            measured[name] = measure_agreement(
-                oracle, name, given.samples, given.seeds, curves, lambda: bar.advance(compared)
-            )
+            rule = named(name, given.samples)
+            measured[name] = measure_agreement(oracle, rule, given.seeds, curves, lambda: bar.advance(compared))
     summaries = {name: summarize(by_seed) for name, by_seed in measured.items()}
     if given.sets:
         for name, by_seed in measured.items():

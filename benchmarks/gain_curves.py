@@ -17,23 +17,18 @@ COMPARABLE = [name for name, rule in RULES.items() if rule.measures == "each" an
 """The rules that say how much each row tells, so that brute force can be asked whether it is true."""
 
 
-def gain_curves(
-    dataset: Dataset, grid: Float[Tensor, "n d"], name: str, samples: int | None, seed: int
-) -> Float[Tensor, "J n"]:
-    """The gain of measuring each row at each point of the grid, at the known hyperparameters.
-
-    `name` is that of a setting of PESC or of another rule. The gains are computed where the grid is.
-    """
-    rule: Rule
-    if name in SETTINGS:
-        setting = SETTINGS[name]
-        rule = PredictiveEntropySearch(setting if samples is None else replace(setting, samples=samples))
-    else:
-        rule = RULES[name]()
-        if samples is not None:
-            rule = with_samples(rule, samples)
+def gain_curves(dataset: Dataset, grid: Float[Tensor, "n d"], rule: Rule, seed: int) -> Float[Tensor, "J n"]:
+    """The gain of measuring each row at each point of the grid, where that is, at the known hyperparameters."""
     with torch.no_grad():
         return Acquisition(move(belief_of(dataset.rows), grid.device), rule, seed=seed).gains(grid).mT
+
+
+def named(name: str, samples: int | None = None) -> Rule:
+    """PESC with the setting of this name, or else the rule of this name; with so many samples, if not its own."""
+    if name in SETTINGS:
+        setting = SETTINGS[name]
+        return PredictiveEntropySearch(setting if samples is None else replace(setting, samples=samples))
+    return RULES[name]() if samples is None else with_samples(RULES[name](), samples)
 
 
 def with_samples(rule: Rule, samples: int) -> Rule:

@@ -6,24 +6,20 @@ from torch import Tensor
 
 from benchmarks.agreement import Agreement, compare
 from benchmarks.oracle import Dataset, Oracle
+from pesky.acquire import Rule
 
-Curves = Callable[[Dataset, Tensor, str, int | None, int], Tensor]
+Curves = Callable[[Dataset, Tensor, Rule, int], Tensor]
 
 
 def measure_agreement(
-    oracle: Oracle,
-    name: str,
-    samples: int | None,
-    seeds: int,
-    curves: Curves,
-    report: Callable[[], None] = lambda: None,
+    oracle: Oracle, rule: Rule, seeds: int, curves: Curves, report: Callable[[], None] = lambda: None
 ) -> list[list[Agreement]]:
-    """The figures of every data set, per seed, of a setting of PESC or another rule; `report` is called after each."""
+    """The figures of every data set, per seed; `report` is called after each."""
     by_seed = []
     for seed in range(seeds):
         sets = []
         for dataset in oracle.datasets:
-            sets.append(compare(curves(dataset, oracle.grid, name, samples, seed), dataset.gains))
+            sets.append(compare(curves(dataset, oracle.grid, rule, seed), dataset.gains))
             report()
         by_seed.append(sets)
     return by_seed

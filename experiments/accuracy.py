@@ -1,7 +1,7 @@
 """`python -m experiments.accuracy`: the gains of PESC against rejection sampling, in one or two dimensions.
 
-Every data set is kept as soon as it is done, so that a run that was stopped goes on; the measuring is that of
-`benchmarks.accuracy --truth rs`.
+Its settings are the paper's, the default one, and that with one thing changed at a time. Every data set is kept as soon
+as it is done, so that a run that was stopped goes on; the measuring is that of `benchmarks.accuracy --truth rs`.
 """
 
 import argparse
@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from benchmarks.agreement import Agreement, summarize
@@ -20,8 +20,10 @@ from benchmarks.truth import SIZES, draw_dataset, grid_of
 from experiments.files import OUT, RUNS, write_json
 from experiments.pictures import draw_if_possible
 from experiments.progress import Progress
+from experiments.settings import VARIED
+from pesky.acquire import SETTINGS, PredictiveEntropySearch
 
-SETTINGS = ("paper", "default")
+COMPARED = {**SETTINGS, **VARIED}
 
 
 def measure(plan: dict[str, Any], i: int, device: str) -> dict[str, Any]:
@@ -30,9 +32,11 @@ def measure(plan: dict[str, Any], i: int, device: str) -> dict[str, Any]:
     grid = grid_of(plan["dim"]).to(device)
     dataset = draw_dataset(grid, i, plan["datasets"], 0, plan["truth_samples"])
     oracle = Oracle(grid, (dataset,))
-    figures = {}
-    for setting in SETTINGS:
-        by_seed = measure_agreement(oracle, setting, None, plan["seeds"], gain_curves)
+    figures, cpu_seconds = {}, {}
+    for setting in plan["settings"]:
+        began = process_time()
+        by_seed = measure_agreement(oracle, PredictiveEntropySearch(COMPARED[setting]), plan["seeds"], gain_curves)
+        cpu_seconds[setting] = round((process_time() - began) / plan["seeds"], 4)
         figures[setting] = [{name: round(value, 5) for name, value in asdict(only).items()} for (only,) in by_seed]
     (error,) = true_errors(oracle) or (None,)
     return {
@@ -41,6 +45,7 @@ def measure(plan: dict[str, Any], i: int, device: str) -> dict[str, Any]:
         "name": dataset.name,
         "truth_error": error,
         "figures": figures,
+        "cpu_seconds": cpu_seconds,
         "device": device,
         "seconds": round(perf_counter() - start, 2),
     }
@@ -80,7 +85,9 @@ def run(plan: dict[str, Any], path: Path, device: str) -> Iterator[dict[str, Any
 
 def collect(plan: dict[str, Any], found: Sequence[dict[str, Any]], command: str) -> dict[str, Any]:
     """The file of results: summaries, and the figures of every setting, seed and data set."""
-    figures = {setting: list(zip(*(each["figures"][setting] for each in found), strict=True)) for setting in SETTINGS}
+    settings = plan["settings"]
+    figures = {setting: list(zip(*(each["figures"][setting] for each in found), strict=True)) for setting in settings}
+    spent = {setting: sum(each["cpu_seconds"][setting] for each in found) / len(found) for setting in settings}
     summaries = {
         setting: asdict(summarize([[Agreement(**each) for each in sets] for sets in by_seed]))
         for setting, by_seed in figures.items()
@@ -96,6 +103,7 @@ def collect(plan: dict[str, Any], found: Sequence[dict[str, Any]], command: str)
         "summary": {
             setting: {name: round(value, 5) for name, value in each.items()} for setting, each in summaries.items()
         },
+        "cpu_seconds": {setting: round(each, 3) for setting, each in spent.items()},
         "figures": figures,
     }
 
@@ -113,6 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = parser.parse_args(arguments)
     samples = given.truth_samples or SIZES[given.dim].samples
     plan = {"dim": given.dim, "datasets": given.datasets, "seeds": given.seeds, "truth_samples": samples}
+    plan["settings"] = {name: repr(setting) for name, setting in COMPARED.items()}
     found = list(run(plan, given.runs / f"accuracy_{given.dim}d.jsonl", given.device))
     command = (
         f"python -m experiments.accuracy --dim {given.dim} --datasets {given.datasets} --seeds {given.seeds} "

@@ -11,7 +11,8 @@ from matplotlib.ticker import MaxNLocator
 from benchmarks.styles import style_of
 
 KINDS = {"efficiency": "everything together", "decoupled": "outcomes apart"}
-LABELS = {"default": "pesc", "paper": "pesc-paper"}
+LABELS = {"paper": "pesc-paper", "default": "pesc"}
+"""The settings that are drawn; a table has the others."""
 
 
 def draw_accuracy(content: Mapping[str, Any]) -> Figure:
@@ -28,12 +29,11 @@ def draw_accuracy(content: Mapping[str, Any]) -> Figure:
 
 def draw_panel(axes: Axes, figures: Mapping[str, Any], kind: str) -> None:
     """Of each setting a mark per data set, its mean over seeds, on a line from the lowest to the highest of them."""
-    for k, (setting, by_seed) in enumerate(figures.items()):
-        values = np.array([[each[kind] for each in sets] for sets in by_seed])
-        label = LABELS.get(setting, setting)
+    for k, (setting, label) in enumerate(LABELS.items()):
+        values = np.array([[each[kind] for each in sets] for sets in figures[setting]])
         color, line = style_of(label)
         # Side by side: most marks of all settings are near 1.
-        places = np.arange(values.shape[1]) + 0.3 * (k - (len(figures) - 1) / 2)
+        places = np.arange(values.shape[1]) + 0.3 * (k - (len(LABELS) - 1) / 2)
         filling = "white" if setting == "paper" else color
         axes.vlines(places, values.min(0), values.max(0), color=color, linewidth=0.8, alpha=0.6)
         axes.plot(

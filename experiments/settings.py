@@ -9,6 +9,16 @@ from experiments.experiment import Contender, Experiment
 from experiments.worlds import drawn, toys
 from pesky.acquire import DEFAULT, Setting, rule_of
 
+VARIED = {
+    "10 samples": replace(DEFAULT, samples=10),
+    "20 samples": replace(DEFAULT, samples=20),
+    "200 samples": replace(DEFAULT, samples=200, draws=2048),
+    "150 draws": replace(DEFAULT, draws=150),
+    "2048 draws": replace(DEFAULT, draws=2048),
+    "no neighbors": replace(DEFAULT, local_reach=None),
+}
+"""The default setting with one thing changed; 200 samples need more draws to be chosen from."""
+
 
 def pesc(setting: Setting) -> Contender:
     """PESC with this setting."""
@@ -18,14 +28,7 @@ def pesc(setting: Setting) -> Contender:
 NOISY = Experiment(
     figure="settings_2d",
     worlds=partial(drawn, 2),
-    contenders={
-        "pesc": pesc(DEFAULT),
-        "10 samples": pesc(replace(DEFAULT, samples=10)),
-        "200 samples": pesc(replace(DEFAULT, samples=200, draws=2048)),
-        "150 draws": pesc(replace(DEFAULT, draws=150)),
-        "2048 draws": pesc(replace(DEFAULT, draws=2048)),
-        "no neighbors": pesc(replace(DEFAULT, local_reach=None)),
-    },
+    contenders={"pesc": pesc(DEFAULT)} | {label: pesc(setting) for label, setting in VARIED.items()},
     evaluations=50,
     statistic="median",
 )

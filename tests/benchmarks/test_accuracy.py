@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from benchmarks.accuracy import main
-from benchmarks.gain_curves import COMPARABLE, gain_curves
+from benchmarks.gain_curves import COMPARABLE, gain_curves, named
 from benchmarks.oracle import Dataset, read_oracle
 from benchmarks.truth import SIZES, Size, draw_truth
+from pesky.acquire import DEFAULT
 
 GAINS = [[0.1, 0.4, 0.2], [0.0, 0.1, 0.5]]
 
@@ -39,9 +40,9 @@ def test_refuses_an_unknown_kernel(tmp_path):
 
 
 def test_prints_and_writes_the_figures_of_every_setting(tmp_path, capsys):
-    def curves(dataset: Dataset, grid, name, samples, seed):
-        assert (samples, len(grid)) == (7, 3)
-        return dataset.gains if name == "default" else dataset.gains.flip(-1)
+    def curves(dataset: Dataset, grid, rule, seed):
+        assert (rule.setting.samples, len(grid)) == (7, 3)
+        return dataset.gains if rule.setting.draws == DEFAULT.draws else dataset.gains.flip(-1)
 
     out = tmp_path / "accuracy.json"
     file = write_oracle(tmp_path / "oracle.json")
@@ -89,7 +90,7 @@ def test_drawn_data_sets_are_the_same_every_time_and_of_every_kind(monkeypatch):
 def test_every_rule_that_gives_nats_for_each_row_can_be_compared(tmp_path):
     dataset = read_oracle(write_oracle(tmp_path / "oracle.json")).datasets[0]
     assert {"pesc", "rs", "rsdg"} <= set(COMPARABLE)
-    curves = gain_curves(dataset, torch.rand(4, 1), "rsdg", 200, seed=0)
+    curves = gain_curves(dataset, torch.rand(4, 1), named("rsdg", 200), seed=0)
     assert curves.shape == (2, 4)
 
 

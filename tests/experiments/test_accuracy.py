@@ -26,6 +26,8 @@ def test_measures_what_the_benchmark_measures(tmp_path, capsys):
     benchmark.main(given)
     theirs = json.loads((tmp_path / "theirs.json").read_text())
     assert ours["sets"] == theirs["sets"]
+    assert {"paper", "default", "10 samples", "no neighbors"} <= ours["summary"].keys()
+    assert ours["cpu_seconds"]["200 samples"] > ours["cpu_seconds"]["10 samples"] > 0
     assert ours["truth_errors"] == theirs["truth_errors"]
     for setting in ("paper", "default"):
         assert ours["summary"][setting] == pytest.approx(theirs["summary"][setting], abs=1e-4)
@@ -55,8 +57,9 @@ class Made:
             raise KeyboardInterrupt
         self.asked.append(i)
         one = {"correlation": 0.9, "error": 0.2, "ratio": 1.0, "efficiency": 1.0 - 0.1 * i, "decoupled": 0.5}
-        figures = dict.fromkeys(("paper", "default"), [one] * plan["seeds"])
-        measured = {"dataset": i, "name": f"set {i}", "truth_error": 0.01, "figures": figures}
+        figures = dict.fromkeys(plan["settings"], [one] * plan["seeds"])
+        cpu = dict.fromkeys(plan["settings"], 0.5)
+        measured = {"dataset": i, "name": f"set {i}", "truth_error": 0.01, "figures": figures, "cpu_seconds": cpu}
         return {**plan, **measured, "device": device, "seconds": 2.0}
 
 
@@ -78,6 +81,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch, capsys):
     assert content["sets"] == ["set 0", "set 1", "set 2", "set 3"]
     assert content["summary"]["default"]["efficiency"] == pytest.approx(0.85)
     assert (content["seconds"], content["device"]) == (8.0, ["cpu"])
+    assert content["cpu_seconds"]["default"] == 0.5
     assert "--datasets 4 --seeds 2" in content["command"]
 
     made.asked = []

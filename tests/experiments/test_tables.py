@@ -52,10 +52,11 @@ def test_a_rule_alone_has_nothing_to_be_compared_with(tmp_path):
 def test_a_table_of_accuracy(tmp_path):
     names = ("efficiency", "worst", "decoupled", "worst_decoupled", "correlation", "error", "ratio", "share_below")
     summary = {name: 0.1 * i for i, name in enumerate(names)}
-    content = {"summary": {"paper": summary}, "sets": ["a", "b"], "seeds": 3, "truth_errors": [0.01, 0.02]}
+    content = {"summary": {"paper": summary, "default": summary}, "sets": ["a", "b"], "seeds": 3}
+    content |= {"truth_errors": [0.01, 0.02], "cpu_seconds": {"paper": 0.3, "default": 0.6}}
     write_json(tmp_path / "accuracy_2d.json", content)
     page = rewritten(tmp_path, "<!-- table:accuracy_2d -->\n<!-- end -->\n")
-    assert "| `paper` | 0.000 | 0.100 | 0.200 | 0.300 | 0.400 | 0.500 | 0.600 | 0.700 |" in page
+    assert "| `paper` | 0.000 | 0.100 | 0.200 | 0.300 | 0.400 | 0.500 | 0.600 | 0.700 | 0.50 |" in page
     assert "2 data sets, 3 seeds; standard error of the true gains: 2.0% of the largest at most." in page
 
 
