@@ -14,7 +14,7 @@ from study.quick import COUPLED, SPACE, SPLIT, at, check, measure, quick, score
 
 from pesky import Budget, PeskyError, Problem, ProblemError, Resource, StorageError, Task
 from pesky.store import Limit, State
-from pesky.study.loop import Progress
+from pesky.study.progress import Progress
 
 
 def states(study) -> Counter:

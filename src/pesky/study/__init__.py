@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pesky.study.budget import Budget, Ending, Exhausted
-    from pesky.study.loop import Progress
+    from pesky.study.progress import Progress
     from pesky.study.recommendation import Recommendation
     from pesky.study.study import Study
 
@@ -14,7 +14,7 @@ _ON_USE = {
     "Budget": "budget",
     "Ending": "budget",
     "Exhausted": "budget",
-    "Progress": "loop",
+    "Progress": "progress",
     "Recommendation": "recommendation",
     "Study": "study",
 }

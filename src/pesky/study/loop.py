@@ -1,8 +1,5 @@
 """The loop over ask and tell: keeps evaluations in flight until the budget is spent, and loses none."""
 
-import os
-import secrets
-import socket
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -10,44 +7,24 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pesky.errors import DataError, PeskyError, ProblemError, StorageError
 from pesky.problem.fields import finite, whole
 from pesky.store import Evaluation, State
 from pesky.study.budget import Budget, Ending, Exhausted, Kind
 from pesky.study.call import Report, check, measure
+from pesky.study.leases import Leases
+from pesky.study.patience import patiently
 from pesky.study.processes import Processes
+from pesky.study.progress import Doing, Progress, progress_of
 from pesky.study.slots import Function, functions_of, slots_of
-from pesky.study.spending import spent
 
 if TYPE_CHECKING:
     from pesky.study.study import Study
 
 GLANCE = 0.5
 """Seconds between two looks at what has changed elsewhere."""
-STORAGE_PATIENCE = 300.0
-"""Seconds for which a storage that does not answer is tried again before the run gives up."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where a run stands."""
-
-    study: "Study"
-    budget: Budget
-    running: list[Evaluation]
-    """What is being measured, here or elsewhere."""
-    spent: dict[str, float]
-    """Cost per task, what is running included."""
-    done: int
-    failed: int
-    lost: int
-    seconds: float
-    """How long this run has taken so far."""
-    last: Evaluation | None
-    """The evaluation that ended last."""
-    state: Literal["asking", "waiting", "stopping"]
 
 
 @dataclass
@@ -94,12 +71,12 @@ class Loop:
         if finite("lease", lease) <= 0:
             raise ProblemError(f"lease was {lease!r}: expected a number of seconds above 0.")
         self.study, self.budget, self.watch = study, budget, watch
-        self.lease, self.attempts, self.on_interrupt = lease, whole("attempts", attempts, 1), on_interrupt
+        self.attempts, self.on_interrupt = whole("attempts", attempts, 1), on_interrupt
         self.functions = functions_of(functions, study.problem, tasks)
         self.executor, self.is_own_executor = executor, executor is None
         self.resources, self.workers = slots_of(study.problem, tuple(self.functions), workers, executor)
-        self.worker = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(2)}"
         self.flights: dict[int, Flight] = {}
+        self.leases = Leases(study, lease, self.flights.keys())
         self.last: Evaluation | None = None
         self.began = time.monotonic()
         self._landed = threading.Event()
@@ -108,18 +85,16 @@ class Loop:
 
     def run(self) -> Ending:
         """Ask, measure and tell until there is nothing more to do."""
-        over = threading.Event()
-        heart = threading.Thread(target=self._beat, args=(over,), daemon=True, name="pesky leases")
         if self.is_own_executor:
             self.executor = Inline() if self.workers is None else Processes(self.workers)
-        self._patiently(self._free_orphans)
-        heart.start()
+        patiently(self.leases.free_orphans)
+        self.leases.begin()
         try:
             return self._until_done()
         finally:
-            over.set()
-            self._let_go()
-            heart.join()
+            self.leases.end()
+            self._stop()
+            self.leases.join()
             if self.is_own_executor and self.executor is not None:
                 self.executor.shutdown()
 
@@ -160,7 +135,7 @@ class Loop:
             self._exhausted.pop(name, None)
             self._report("asking")
             try:
-                evaluation = self._patiently(partial(self._ask, tasks))
+                evaluation = patiently(partial(self._ask, tasks))
             except Exhausted as reason:
                 self._exhausted[name] = reason, self._situation()
                 continue
@@ -175,8 +150,8 @@ class Loop:
     def _ask(self, tasks: tuple[str, ...]) -> Evaluation:
         return self.study.ask(
             tasks,
-            worker=self.worker,
-            lease=self.lease,
+            worker=self.leases.worker,
+            lease=self.leases.seconds,
             attempts=self.attempts,
             limit=self.budget.limit,
             gain_per_cost=self.budget.gain_per_cost,
@@ -263,7 +238,7 @@ class Loop:
         now = time.monotonic()
         for id_, flight in list(self.flights.items()):
             if flight.untold is not None:
-                self._patiently(partial(self._tell, flight))
+                patiently(partial(self._tell, flight))
             if flight.deadline is not None and now > flight.deadline and not flight.is_over:
                 self._give_up(flight)
             if flight.is_over:
@@ -276,91 +251,31 @@ class Loop:
         seconds = self.study.problem.tasks[e.task].timeout
         error = f"time-out: took longer than {seconds:g} s"
         fail = self.study.store.fail
-        self._patiently(partial(fail, self.study.name, e.id, error, attempt=e.attempts, seconds=seconds, outcomes={}))
+        patiently(partial(fail, self.study.name, e.id, error, attempt=e.attempts, seconds=seconds, outcomes={}))
         flight.is_over = True
 
-    # -- leases ------------------------------------------------------------------------------------------------------
+    # -- the rest ----------------------------------------------------------------------------------------------------
 
-    def _beat(self, over: threading.Event) -> None:
-        """Renew the leases of what is in flight until the run is over."""
-        while not over.wait(min(self.lease / 4, 15.0)):
-            ids = list(self.flights)
-            if ids:
-                with suppress(StorageError):  # tried again at the next beat
-                    self.study.store.renew(self.study.name, ids, self.worker, self.lease)
-
-    def _free_orphans(self) -> None:
-        """Let go of what a process of this machine was measuring that has died since."""
-        host = socket.gethostname()
-        for e in self.study.evaluations.values():
-            owner = (e.worker or "").split(":")
-            if e.state is State.RUNNING and len(owner) == 3 and owner[0] == host and not _is_alive(owner[1]):
-                self.study.store.release(self.study.name, e.id, "its process died", attempt=e.attempts)
-
-    def _let_go(self) -> None:
-        """Make the questions of what is still running free again, and stop it."""
-        with suppress(StorageError):  # their leases run out by themselves
-            for e in self.study.evaluations.values():
-                if e.state is State.RUNNING and e.worker == self.worker:
-                    self.study.store.release(self.study.name, e.id, "interrupted", attempt=e.attempts)
+    def _stop(self) -> None:
+        """Stop what is still running."""
         for flight in self.flights.values():
             if flight.future is not None:
                 flight.future.cancel()
         if self.flights and isinstance(self.executor, Processes):
             self.executor.kill()
 
-    # -- the rest ----------------------------------------------------------------------------------------------------
-
-    def _patiently(self, action: Callable[[], Any]) -> Any:
-        """What the action returns, tried again while the storage does not answer."""
-        began, pause = time.monotonic(), 0.1
-        while True:
-            try:
-                return action()
-            except StorageError:
-                if time.monotonic() - began > STORAGE_PATIENCE:
-                    raise
-                time.sleep(pause)
-                pause = min(2 * pause, 5.0)
-
     def _evaluations(self) -> Mapping[int, Evaluation]:
-        return self._patiently(lambda: self.study.evaluations)
+        return patiently(lambda: self.study.evaluations)
 
     def _is_late(self) -> bool:
         return self.budget.seconds is not None and time.monotonic() - self.began > self.budget.seconds
 
-    def _report(self, state: Literal["asking", "waiting", "stopping"]) -> None:
-        if self.watch is None:
-            return
-        evaluations = self._evaluations()
-        each = [e.state for e in evaluations.values()]
-        self.watch(
-            Progress(
-                study=self.study,
-                budget=self.budget,
-                running=[e for e in evaluations.values() if e.state is State.RUNNING],
-                spent=spent(evaluations, self.study.problem),
-                done=each.count(State.DONE),
-                failed=each.count(State.FAILED),
-                lost=each.count(State.LOST),
-                seconds=time.monotonic() - self.began,
-                last=self.last,
-                state=state,
-            )
-        )
+    def _report(self, state: Doing) -> None:
+        if self.watch is not None:
+            self.watch(progress_of(self.study, self._evaluations(), self.budget, self.began, self.last, state))
 
     def _end(self, kind: Kind, reason: str) -> Ending:
         own = [e for e in self._evaluations().values() if not e.is_yours]
         failed = sorted((e for e in own if e.state is State.FAILED), key=lambda e: e.ended or 0.0)
         error = (failed[-1].error or "").partition("\n")[0] if failed else None
         return Ending(kind, reason, sum(e.state is State.DONE for e in own), len(failed), error)
-
-
-def _is_alive(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return False
-    except (ValueError, PermissionError):
-        return True
-    return True

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
-from botorch.models.model import Model
 from jaxtyping import Float
 from torch import Tensor
 
@@ -21,15 +20,16 @@ from pesky.model.belief import Belief
 from pesky.model.beliefs import GP
 from pesky.optimum.recommend import recommend
 from pesky.problem import Option, Problem
-from pesky.problem.fields import finite, whole
+from pesky.problem.fields import whole
 from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
 from pesky.study.budget import Budget, Ending
+from pesky.study.checks import checked_model, opened, positive, share
 from pesky.study.deliberate import Deliberation, FitBotorch
 from pesky.study.pace import Pace
 from pesky.study.question import Questioner
-from pesky.study.recommendation import Recommendation
+from pesky.study.recommendation import Recommendation, recommendation_of
 from pesky.study.rules import check_counts, chosen_rule
 from pesky.study.spending import beyond, kept_by_store, spent
 from pesky.threads import threads_for
@@ -37,7 +37,7 @@ from pesky.threads import threads_for
 if TYPE_CHECKING:
     import pandas
 
-    from pesky.study.loop import Progress
+    from pesky.study.progress import Progress
     from pesky.study.slots import Function
 
 PATIENCE = 5
@@ -92,15 +92,15 @@ class Study:
             raise ProblemError(f"the study's name was {name!r}: expected a text.")
         self.problem, self.name, self.space = problem, name, Space.of(problem)
         seed = secrets.randbelow(2**31) if seed is None else whole("seed", seed)
-        checked_model = _checked_model(model, problem, self.space)
+        fitted = checked_model(model, problem, self.space)
         self.rule = chosen_rule(rule, setting, samples, problem, self.space)
         self.initial = whole("initial", initial, 1)
-        share = _positive("deciding_share", deciding_share)
+        pace = positive("deciding_share", deciding_share)
         self.store = open_store(storage) if storage is None or isinstance(storage, str) else storage
-        self.seed = _opened(self.store, name, problem, seed)
-        self._mind = Deliberation(problem, self.space, checked_model, self.rule, self.seed, share)
+        self.seed = opened(self.store, name, problem, seed)
+        self._mind = Deliberation(problem, self.space, fitted, self.rule, self.seed, pace)
         self._questioner = Questioner(
-            problem, self.space, self._mind, self.seed, self.initial, _share("min_probability", min_probability)
+            problem, self.space, self._mind, self.seed, self.initial, share("min_probability", min_probability)
         )
         self._evaluations: dict[int, Evaluation] = {}
         self._revision = 0
@@ -300,20 +300,7 @@ class Study:
             belief, observations = self._mind.believe(evaluations)
             with threads_for(len(evaluations)):
                 advice = recommend(belief, self.space, self._confidence(), self.seed)
-        texts = [str(condition).removesuffix(" is true") for condition in self.problem.conditions]
-        expected = observations.to_user(0, advice.mean)
-        # What is known holds or does not: the little doubt of its row is there for the mathematics alone.
-        probabilities = [
-            float(p >= 0.5) if condition.outcome in self.problem.known else p
-            for p, condition in zip(advice.probabilities.tolist(), self.problem.conditions, strict=True)
-        ]
-        return Recommendation(
-            params=self.space.decode(advice.u),
-            objective=self.problem.objective,
-            expected=float(expected),
-            probabilities=dict(zip(texts, probabilities, strict=True)),
-            is_confident=bool(advice.is_confident),
-        )
+        return recommendation_of(self.problem, self.space, observations, advice)
 
     def _confidence(self) -> Float[Tensor, " k"]:
         return torch.tensor(self.problem.confidences, dtype=torch.float64)
@@ -378,52 +365,3 @@ class Study:
 def _callers(evaluation: Evaluation) -> Evaluation:
     """A copy whose parameters are the caller's to change; the study's are not."""
     return replace(evaluation, params=dict(evaluation.params))
-
-
-def _opened(store: Store, name: str, problem: Problem, seed: int) -> int:
-    """The seed of the study of that name, which is created if it is not there and must ask the same if it is."""
-    kept = store.open(name, problem.to_json(), seed)
-    if kept.problem != problem.to_json():
-        if changed := Problem.from_json(kept.problem).difference(problem):
-            raise ProblemError(
-                f"the study {name!r} is stored with another problem:\n"
-                + "\n".join(f"  {line}" for line in changed)
-                + "\nExpected the same problem: restore it, or give the new study another name."
-            )
-        store.replace_problem(name, problem.to_json())
-    return kept.seed
-
-
-def _share(what: str, given: object) -> float | None:
-    if given is None:
-        return None
-    value = finite(what, given)
-    if not 0 < value < 1:
-        raise ProblemError(f"{what} was {given!r}: expected a number between 0 and 1.")
-    return value
-
-
-def _positive(what: str, given: object) -> float | None:
-    value = None if given is None else finite(what, given)
-    if value is not None and value <= 0:
-        raise ProblemError(f"{what} was {given!r}: expected a number above 0.")
-    return value
-
-
-def _checked_model(given: object, problem: Problem, space: Space) -> GP | FitBotorch:
-    if given is None:
-        return GP()
-    if isinstance(given, GP):
-        given.check(problem.outcomes, space.dim)
-        return given
-    if isinstance(given, Model) or not callable(given):
-        raise ProblemError(
-            f"model was {type(given).__name__}: expected GP(...), or a function that fits a BoTorch model to "
-            "(X, Y) pairs, since a study fits anew as data come in."
-        )
-    if any(condition.is_yes_no for condition in problem.conditions):
-        raise ProblemError(
-            "a BoTorch model of your own cannot be asked about a yes or no: leave `model` out, or state the "
-            'constraint on a number and failures="record".'
-        )
-    return given  # pyright: ignore[reportReturnType]
