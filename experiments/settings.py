@@ -38,9 +38,9 @@ NOISE_FREE = Experiment(
     contenders={
         "pesc": pesc(DEFAULT),
         "never coarse": pesc(replace(DEFAULT, coarse=None)),
-        "every fifth": pesc(replace(DEFAULT, coarse_every=5)),
-        "1e-4, every fifth": pesc(replace(DEFAULT, coarse=1e-4, coarse_every=5)),
-        "1e-5": pesc(replace(DEFAULT, coarse=1e-5)),
+        "coarse every third": pesc(replace(DEFAULT, coarse_every=3)),
+        "coarse every fifth": pesc(replace(DEFAULT, coarse_every=5)),
+        "coarse at 1e-5": pesc(replace(DEFAULT, coarse=1e-5)),
         "10 samples": pesc(replace(DEFAULT, samples=10)),
     },
     evaluations=50,

@@ -1,6 +1,7 @@
 """`python -m experiments.tables FILE.md`: rewrites the tables of results in a Markdown file.
 
-A table stands between `<!-- table:2a -->` and `<!-- end -->`; its results are those of docs/experiments/2a.json.
+A table stands between `<!-- table:2a -->` and `<!-- end -->`; its results are those of docs/experiments/2a.json. The
+table `time` says of all files how long a step of PESC took.
 """
 
 import argparse
@@ -19,6 +20,9 @@ REFERENCES = ("pesc", "pesc decoupled", "pesc coupled")
 """What the other rules are compared with: the first of these that there is."""
 FAR = 0.01
 """Gaps above this, at the last milestone, are counted: of a noise-free problem, runs at a local solution."""
+TIMED = ("pesc", "pesc-fine", "pesc-paper", "pesc decoupled")
+STAGES = {"x*": "x\\*", "ep": "EP", "maximize": "search", "recommend": "recommendation", "fit": "fit"}
+"""What a step consists of, and what a reader calls it."""
 MISSING = "–"  # noqa: RUF001 (a dash is what a reader expects)
 ACCURACY = {
     "efficiency": "efficiency",
@@ -86,8 +90,27 @@ def table_of_accuracy(content: dict) -> str:
     return f"{markdown(['setting', *ACCURACY.values(), 'CPU time / default'], lines)}\n{note} of the largest at most.\n"
 
 
+def table_of_times(data: Path) -> str:
+    """A line per figure and setting of PESC: how long it took, and where the time went."""
+    lines = []
+    for path in sorted(data.glob("*.json")):
+        if "curves" not in json.loads(path.read_text()):
+            continue
+        results = load(path)
+        for label, kept in results.curves.items():
+            total = sum(kept.per_step.values())
+            if label in TIMED and total > 0:
+                shares = [f"{kept.per_step.get(stage, 0.0) / total:.0%}" for stage in STAGES]
+                size = [str(kept.realisations), str(kept.counts[-1]), f"{kept.seconds:.0f}", f"{total:.2f}"]
+                lines.append([results.figure, f"`{label}`", kept.device, *size, *shares])
+    heads = ["figure", "rule", "device", "realisations", "evaluations", "seconds", "seconds a step"]
+    return markdown([*heads, *STAGES.values()], lines)
+
+
 def tables_of(path: Path) -> str:
     """All tables of a file of results."""
+    if path.stem == "time":
+        return table_of_times(path.parent)
     if not path.exists():
         return "(not run yet)\n"
     content = json.loads(path.read_text())

@@ -152,9 +152,11 @@ def test_the_same_seed_gives_the_same_values():
     assert not torch.equal(one, other)
 
 
-def test_every_third_question_of_the_default_is_a_coarse_look_and_none_of_the_papers():
-    assert [DEFAULT.resolution(asked) for asked in range(6)] == [FINEST, FINEST, 1e-3, FINEST, FINEST, 1e-3]
-    assert {PAPER.resolution(asked) for asked in range(6)} == {FINEST}
+def test_ever_fewer_questions_of_the_default_are_coarse_looks_and_none_of_the_papers():
+    coarse = [asked + 1 for asked in range(30) if DEFAULT.resolution(asked) == 1e-3]
+    assert coarse == [1, 4, 9, 16, 25]
+    assert [replace(DEFAULT, coarse_every=3).resolution(asked) for asked in range(3)] == [FINEST, FINEST, 1e-3]
+    assert {PAPER.resolution(asked) for asked in range(30)} == {FINEST}
 
 
 @pytest.mark.parametrize(("noise", "is_changed"), [(1e-10, True), (1e-2, False)])
@@ -165,7 +167,7 @@ def test_a_coarse_look_values_digits_less_and_changes_nothing_under_noise(noise,
         scene = Scene(belief, SPACE, torch.full((1,), 0.95), torch.Generator().manual_seed(1), asked=asked)
         return PredictiveEntropySearch(replace(QUICK, coarse=1e-3)).prepare(scene).values(here)
 
-    fine, coarse = values(3), values(5)
+    fine, coarse = values(5), values(3)
     assert bool((fine != coarse).any()) is is_changed
     assert (coarse <= fine.clamp(min=0.0) + 1e-9).all()
 
@@ -174,5 +176,5 @@ def test_no_run_stays_at_a_local_solution_for_the_sake_of_its_digits():
     """Of the toy problem's runs without coarse looks, this one is stuck at a gap of 0.15 from 10 evaluations on."""
     benchmark = toy()
     study = Study(benchmark.problem, seed=49)
-    study.run(benchmark.evaluate, 16)
+    study.run(benchmark.evaluate, 20)
     assert benchmark.utility_gap(study.recommend().params) < 1e-3

@@ -8,7 +8,8 @@ from experiments.tables import main
 
 def curve(label: str, gaps: list[float], counts: list[int], infeasible: int = 0, realisations: int = 8) -> Curve:
     feasible = np.arange(realisations)[:, None] >= np.array([*[0] * (len(counts) - 1), infeasible])
-    return Curve(label, counts, np.tile(gaps, (realisations, 1)), feasible, "cpu", 1.0, {}, "")
+    stages = {"x*": 0.3, "ep": 0.1, "maximize": 0.1}
+    return Curve(label, counts, np.tile(gaps, (realisations, 1)), feasible, "cpu", 8.6, stages, "")
 
 
 def rewritten(tmp_path, text: str) -> str:
@@ -58,6 +59,17 @@ def test_a_table_of_accuracy(tmp_path):
     page = rewritten(tmp_path, "<!-- table:accuracy_2d -->\n<!-- end -->\n")
     assert "| `paper` | 0.000 | 0.100 | 0.200 | 0.300 | 0.400 | 0.500 | 0.600 | 0.700 | 0.50 |" in page
     assert "2 data sets, 3 seeds; standard error of the true gains: 2.0% of the largest at most." in page
+
+
+def test_a_table_of_times_tells_of_pesc_in_every_figure(tmp_path):
+    save(tmp_path / "2a.json", "2a", "median", [curve(label, [0.5], [20]) for label in ("pesc", "eic")])
+    save(tmp_path / "1c.json", "1c", "median", [curve("pesc-paper", [0.5], [10])])
+    write_json(tmp_path / "1ab.json", {"figure": "1ab"})
+    page = rewritten(tmp_path, "<!-- table:time -->\n<!-- end -->\n")
+    first, second = page.splitlines()[4:6]
+    assert first == "| 1c | `pesc-paper` | cpu | 8 | 10 | 9 | 0.50 | 60% | 20% | 20% | 0% | 0% |"
+    assert second.startswith("| 2a | `pesc` |")
+    assert "eic" not in page
 
 
 def test_a_mark_without_end_takes_nothing_away_and_missing_results_are_named(tmp_path):

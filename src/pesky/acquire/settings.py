@@ -20,8 +20,8 @@ class Setting:
     """Points at which each draw is looked at before it is polished, besides the measured ones."""
     coarse: float | None = None
     """Some questions are valued as if measurements had a noise of at least this share of the prior variance .."""
-    coarse_every: int = 3
-    """.. each so-many-th."""
+    coarse_every: int | None = None
+    """.. each so-many-th. None: the 4th, the 9th, the 16th and so on, ever fewer but always another."""
 
     def resolution(self, asked: int) -> float:
         """The noise, as a share of the prior variance, that the question after so many others is valued with.
@@ -30,7 +30,8 @@ class Setting:
         before: where a local solution looks like the only one, all questions go there. A coarse look has no use for
         the digits, and goes where another solution may be (METHOD 21, F6).
         """
-        is_due = asked % self.coarse_every == self.coarse_every - 1
+        question, every = asked + 1, self.coarse_every
+        is_due = math.isqrt(question) ** 2 == question if every is None else question % every == 0
         return self.coarse if is_due and self.coarse is not None else FINEST
 
     def per_hyperparameter_sample(self, count: int) -> tuple[int, int | None]:
