@@ -34,14 +34,15 @@ STYLES = {
     "eic two-stage": ("#d62728", DASH_DOT),
     "random task": ("#8a8a8a", DASH_DOT),
     "10 samples": ("#d62728", SOLID),
+    "20 samples": ("#d62728", DASHED),
     "200 samples": ("#1a8f3c", SOLID),
     "150 draws": ("#e08214", SOLID),
     "2048 draws": ("#7b3fa8", SOLID),
     "no neighbors": ("#8c564b", SOLID),
     "never coarse": ("#1f4eb4", DASH_DOT),
-    "every fifth": ("#1a8f3c", DASHED),
-    "1e-4, every fifth": ("#17a3b8", DASHED),
-    "1e-5": ("#7b3fa8", DASHED),
+    "coarse every third": ("#1a8f3c", DASHED),
+    "coarse every fifth": ("#17a3b8", DASHED),
+    "coarse at 1e-5": ("#7b3fa8", DASHED),
 }
 """A color for each family, a line for each of its members: the same in all pictures. Dashes and dots are rules that
 measure outcomes apart."""
