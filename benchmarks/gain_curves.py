@@ -18,7 +18,7 @@ COMPARABLE = [name for name, rule in RULES.items() if rule.measures == "each" an
 
 
 def gain_curves(dataset: Dataset, grid: Float[Tensor, "n d"], rule: Rule, seed: int) -> Float[Tensor, "J n"]:
-    """The gain of measuring each row at each point of the grid, where that is, at the known hyperparameters."""
+    """The gain of measuring each row at each point of the grid, computed on its device, hyperparameters known."""
     with torch.no_grad():
         return Acquisition(move(belief_of(dataset.rows), grid.device), rule, seed=seed).gains(grid).mT
 
