@@ -55,8 +55,9 @@ class Job(NamedTuple):
     def command(self, realisations: int) -> str:
         """What makes this contender's curve."""
         figures = f" --figures {self.figure}" if "_" in self.figure else ""
-        what = f"python -m {self.module}{figures} --rules {shlex.quote(self.label)}"
-        return f"{what} --realisations {realisations} --every {self.every} --device {self.device}"
+        what = f"python -m {self.module}{figures} --rules {shlex.quote(self.label)} --realisations {realisations}"
+        cut = f" --evaluations {self.evaluations}" if self.evaluations != self.experiment.evaluations else ""
+        return f"{what}{cut} --every {self.every} --device {self.device}"
 
 
 def run(job: Job) -> Progressed | None:

@@ -51,6 +51,10 @@ def test_it_writes_curves_and_pictures(at_once: Path):
     assert list(found) == list(RULES)
     assert found["pesc"]["counts"] == [3, 4, 5, 6]
     assert found["pesc"]["realisations"] == 2
+    kept = json.loads((at_once / "1c.json").read_text())["curves"]["pesc"]["command"]
+    assert (
+        kept == "python -m experiments.figure_1c --rules pesc --realisations 2 --evaluations 6 --every 1 --device cpu"
+    )
     assert (at_once / "1c.svg").read_bytes().startswith(b"<?xml")
     assert (at_once / "1c.png").read_bytes().startswith(b"\x89PNG")
 
