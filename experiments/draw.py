@@ -22,7 +22,7 @@ TITLES = {
     "1c": "functions from the prior, d = 1",
     "2a": "functions from the prior, d = 2",
     "2b": "functions from the prior, d = 8",
-    "2b_smooth": "functions from a smoother prior, d = 8",
+    "2b_smooth": "smoother functions, d = 8",
     "2c": "the toy problem",
     "settings_2d": "settings of PESC, d = 2",
     "settings_toy": "settings of PESC, the toy problem",

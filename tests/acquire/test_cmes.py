@@ -166,7 +166,7 @@ def test_the_boxes_of_botorch_are_right_for_one_constraint_only(constraints: int
 
     # The whole acquisition function, against its own definition H(y) - H(y | not A) simulated.
     negated = as_botorch(replace(belief, y=-belief.y, hyperparameters=negated_mean(belief)))
-    theirs = qLowerBoundMultiObjectiveMaxValueEntropySearch(negated, boxes, estimation_type="MC", num_samples=2**13)
+    theirs = qLowerBoundMultiObjectiveMaxValueEntropySearch(negated, boxes, estimation_type="MC", num_samples=2**15)
     with torch.no_grad():
         value = theirs(X[:, None])
     share = variance[:, None] / (variance[:, None] + noise)
