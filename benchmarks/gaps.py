@@ -44,13 +44,12 @@ def bootstrap(
     values: Float[np.ndarray, "runs n"],
     statistic: Callable[..., np.ndarray] = np.median,
     resamples: int = 2000,
-    seed: int = 0,
 ) -> Float[np.ndarray, "resamples n"]:
     """A statistic over runs that are drawn with replacement, whole runs at a time.
 
     Of equally many runs the same are drawn: differences of two bootstraps are those of paired runs.
     """
     # A generator of its own: the same values always have the same error.
-    drawn = np.random.default_rng(seed).integers(len(values), size=(resamples, len(values)))
+    drawn = np.random.default_rng(0).integers(len(values), size=(resamples, len(values)))
     # A column at a time: all resamples of 500 runs with 50 gaps would be 400 MB.
     return np.stack([statistic(column[drawn], axis=1) for column in values.T], axis=1)

@@ -22,14 +22,14 @@ class Difference:
 class Comparison:
     """A rule less a reference after so many evaluations: where a difference is negative, the rule is better.
 
-    is_paired:  whether the same realisations were drawn for both, by their rows; independently if their numbers differ
-    log10:      of the means of log10 of the gap, gaps below 1e-9 counting as 1e-9
+    realisations:  that both have: the first so many, which are compared in pairs
+    log10:         of the means of log10 of the gap, gaps below 1e-9 counting as 1e-9
     """
 
     label: str
     reference: str
     count: int
-    is_paired: bool
+    realisations: int
     log10: Difference
     mean: Difference
     median: Difference
@@ -42,12 +42,13 @@ def compare(kept: Kept, reference: Kept, count: int) -> Comparison:
             f"no gaps were kept after {count} evaluations for {', '.join(missing)}: compare at one of "
             f"{sorted(kept.gaps.keys() & reference.gaps.keys())}."
         )
-    ours, theirs = kept.gaps[count], reference.gaps[count]
+    shared = min(kept.realisations, reference.realisations)
+    ours, theirs = kept.gaps[count][:shared], reference.gaps[count][:shared]
     return Comparison(
         label=kept.label,
         reference=reference.label,
         count=count,
-        is_paired=len(ours) == len(theirs),
+        realisations=shared,
         log10=difference(logarithm(ours), logarithm(theirs), np.mean),
         mean=difference(ours, theirs, np.mean),
         median=difference(ours, theirs, np.median),
@@ -55,10 +56,8 @@ def compare(kept: Kept, reference: Kept, count: int) -> Comparison:
 
 
 def difference(ours: np.ndarray, theirs: np.ndarray, statistic: Callable[..., Any]) -> Difference:
-    """The difference of a statistic; equally many realisations are the same ones and are drawn in pairs."""
-    # With the same seed, equally many draws are the same draws; others must not follow one another by accident.
-    seed = 0 if len(ours) == len(theirs) else 1
-    drawn = bootstrap(ours[:, None], statistic) - bootstrap(theirs[:, None], statistic, seed=seed)
+    """The difference of a statistic of equally many realisations, drawn in pairs."""
+    drawn = bootstrap(ours[:, None], statistic) - bootstrap(theirs[:, None], statistic)
     return Difference(float(statistic(ours) - statistic(theirs)), float(error_of(drawn)[0]))
 
 

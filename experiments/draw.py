@@ -24,7 +24,7 @@ TITLES = {
     "2b": "functions from the prior, d = 8",
     "2b_smooth": "smoother functions, d = 8",
     "2c": "the toy problem",
-    "settings_2d": "settings of PESC, d = 2",
+    "settings_8d": "settings of PESC, d = 8",
     "settings_toy": "settings of PESC, the toy problem",
     "decoupled_2d": "one function at a time, d = 2",
     "decoupled_toy": "one function at a time, the toy problem",

@@ -1,13 +1,16 @@
-"""What makes PESC better: samples of x*, draws, neighbors and coarse looks, one changed at a time."""
+"""What makes PESC better: samples of x*, draws, neighbors and coarse looks, one changed at a time.
+
+In eight dimensions all but the first two are fine from the first question on.
+"""
 
 import sys
 from dataclasses import replace
-from functools import partial
 
+from experiments import figure_2b
 from experiments.command import main
 from experiments.experiment import Contender, Experiment
-from experiments.worlds import drawn, toys
-from pesky.acquire import DEFAULT, Setting, rule_of
+from experiments.worlds import toys
+from pesky.acquire import DEFAULT, PAPER, Setting, rule_of
 
 VARIED = {
     "10 samples": replace(DEFAULT, samples=10),
@@ -25,10 +28,19 @@ def pesc(setting: Setting) -> Contender:
     return Contender(rule_of("pesc", setting=setting))
 
 
-NOISY = Experiment(
-    figure="settings_2d",
-    worlds=partial(drawn, 2),
-    contenders={"pesc": pesc(DEFAULT)} | {label: pesc(setting) for label, setting in VARIED.items()},
+FINE = replace(DEFAULT, fine_from=0)
+EIGHT = Experiment(
+    figure="settings_8d",
+    worlds=figure_2b.SMOOTH.worlds,
+    contenders={
+        "pesc": pesc(DEFAULT),
+        "pesc-paper": pesc(PAPER),
+        "fine from the start": pesc(FINE),
+        "no neighbors": pesc(replace(FINE, local_reach=None)),
+        "neighbors at 0.35": pesc(replace(FINE, local_reach=0.35)),
+        "100 samples": pesc(replace(FINE, samples=100)),
+        "200 samples": pesc(replace(FINE, samples=200)),
+    },
     evaluations=50,
     statistic="median",
 )
@@ -48,4 +60,4 @@ NOISE_FREE = Experiment(
 )
 
 if __name__ == "__main__":
-    sys.exit(main([NOISY, NOISE_FREE]))
+    sys.exit(main([EIGHT, NOISE_FREE]))

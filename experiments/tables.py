@@ -68,9 +68,9 @@ def table_of_comparisons(results: Results, reference: str) -> str:
             continue
         cells = [write(found[n].log10) if n in found else MISSING for n in milestones]
         last = found[max(found)]
-        lines.append([f"`{label}`", *cells, write(last.mean), "yes" if last.is_paired else "no"])
+        lines.append([f"`{label}`", *cells, write(last.mean), str(last.realisations)])
     heads = [f"mean log10 gap less that of `{reference}`", *(f"n = {n}" for n in milestones)]
-    return markdown([*heads, "mean gap, at the end", "paired"], lines)
+    return markdown([*heads, "mean gap, at the end", "realisations"], lines)
 
 
 def write(difference: Difference) -> str:

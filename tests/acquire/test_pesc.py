@@ -172,6 +172,22 @@ def test_a_coarse_look_values_digits_less_and_changes_nothing_under_noise(noise,
     assert (coarse <= fine.clamp(min=0.0) + 1e-9).all()
 
 
+@pytest.mark.parametrize(("d", "asked", "is_early"), [(1, 0, False), (2, 0, False), (3, 4, True), (3, 5, False)])
+def test_early_in_many_dimensions_the_default_is_valued_as_the_paper_does(d, asked, is_early):
+    """Measured in eight: fine from the first question on, the default is behind the paper's setting for 30 of them."""
+    belief, space = make_belief(rows=2, d=d, n=6, noise=1e-2), Space({f"x{i}": Real(0, 1) for i in range(d)})
+    here = torch.rand(20, d, generator=torch.Generator().manual_seed(8))
+    default = replace(QUICK, fine_from=DEFAULT.fine_from)
+
+    def values(setting: Setting) -> torch.Tensor:
+        scene = Scene(belief, space, torch.full((1,), 0.95), torch.Generator().manual_seed(1), asked=asked)
+        return PredictiveEntropySearch(setting).prepare(scene).values(here)
+
+    paper, fine = replace(QUICK, draws=None, local_reach=None), replace(QUICK, fine_from=0)
+    assert torch.equal(values(default), values(paper if is_early else fine))
+    assert not torch.equal(values(paper), values(fine))
+
+
 def test_no_run_stays_at_a_local_solution_for_the_sake_of_its_digits():
     """Of the toy problem's runs without coarse looks, this one is stuck at a gap of 0.15 from 10 evaluations on."""
     benchmark = toy()

@@ -32,8 +32,8 @@ def test_a_table_of_gaps_and_one_of_comparisons_stand_between_the_marks(tmp_path
     assert "an old table" not in page
     assert "| `pesc` | 0.5 ± 0 | 0.012 ± 0 | 25.0% | 8 | 8 |" in page
     assert "| `short` | 0.25 ± 0 | – | 0.0% | 4 | 4 |" in page  # noqa: RUF001
-    assert "| `eic` | +0.15 ± 0 | +1 ± 0 | +0.11 ± 0 | yes |" in page
-    assert "| `short` | -0.3 ± 0 | – | -0.25 ± 0 | no |" in page  # noqa: RUF001
+    assert "| `eic` | +0.15 ± 0 | +1 ± 0 | +0.11 ± 0 | 8 |" in page
+    assert "| `short` | -0.3 ± 0 | – | -0.25 ± 0 | 4 |" in page  # noqa: RUF001
 
 
 def test_the_reference_of_decoupled_rules_is_pesc_decoupled_and_means_are_shown_where_they_are_asked_for(tmp_path):

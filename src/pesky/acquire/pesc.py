@@ -21,7 +21,8 @@ class PredictiveEntropySearch(Rule):
     setting: Setting = DEFAULT
 
     def prepare(self, scene: Scene) -> InformationGain:
-        belief, setting = scene.belief, self.setting
+        belief = scene.belief
+        setting = self.setting.at(scene.asked, belief.points.shape[-1])
         began = now(belief.amplitude)
         samples, draws = setting.per_hyperparameter_sample(hyperparameter_samples(belief))
         optima = scene.sample_optima(samples, draws, setting.candidates, setting.polish_steps)

@@ -1,7 +1,7 @@
 """How finely PESC is computed: the paper's way, and ours."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 FINEST = 1e-10
 """The least noise, as a share of the prior variance: beyond it are rounding errors."""
@@ -15,6 +15,8 @@ class Setting:
     """Functions drawn; the samples are weighted medoids of their minimizers. None: plain draws, one per sample."""
     local_reach: float | None
     """Extra points that may not be better than x*: one either side along each axis, this many lengthscales away."""
+    fine_from: int = 0
+    """Evaluations, for each dimension beyond the second, before which draws are plain and x* has no extra points."""
     polish_steps: int = 8
     candidates: int = 512
     """Points at which each draw is looked at before it is polished, besides the measured ones."""
@@ -22,6 +24,15 @@ class Setting:
     """Some questions are valued as if measurements had a noise of at least this share of the prior variance .."""
     coarse_every: int | None = None
     """.. each so-many-th. None: the 4th, the 9th, the 16th and so on, ever fewer but always another."""
+
+    def at(self, asked: int, dimensions: int) -> "Setting":
+        """The setting of the question after so many others.
+
+        Extra points make the gain a peak around each x* sample. In many dimensions the samples are too few for their
+        peaks to meet, and the highest is one sample's, not the most informative place: METHOD 21, F7.
+        """
+        is_early = asked < self.fine_from * (dimensions - 2)
+        return replace(self, draws=None, local_reach=None) if is_early else self
 
     def resolution(self, asked: int) -> float:
         """The noise, as a share of the prior variance, that the question after so many others is valued with.
@@ -46,9 +57,10 @@ PAPER = Setting(samples=50, draws=None, local_reach=None)
 """The acquisition of the ICML 2015 paper, its formulas corrected: equally weighted draws of x*, conditioned on the
 measured points alone. The draws are thinned evenly from four times as many, which lowers their noise."""
 
-DEFAULT = Setting(samples=50, draws=512, local_reach=0.175, coarse=1e-3)
+DEFAULT = Setting(samples=50, draws=512, local_reach=0.175, fine_from=5, coarse=1e-3)
 """More accurate (METHOD 18): less Monte Carlo noise from many draws, and EP knows of the neighborhood of x*. Against
 brute force, reaches from 0.15 to 0.2 do alike; 0.3 underestimates the gains, 0.05 and below are worse. Without the
-coarse looks 6 of 500 runs on the noise-free toy problem never leave a local solution (docs/experiments.md)."""
+coarse looks 6 of 500 runs on the noise-free toy problem never leave a local solution; fine from the first question on,
+it is slower for 30 evaluations in eight dimensions (docs/settings.md)."""
 
 SETTINGS = {"default": DEFAULT, "paper": PAPER}
