@@ -45,6 +45,7 @@ bench: $(READY)  ## seconds per ask, beside BoTorch and Optuna
 # a check that they work: docs/experiments.md has the commands of the real ones
 experiments: $(READY)  ## the paper's figures with 20 realisations and 15 evaluations each, into build/experiments
 	$(BIN)/python -m experiments.figure_1ab --out build/experiments
+	$(BIN)/python -m experiments.peaks --realisations 5
 	$(BIN)/python -m experiments.accuracy --datasets 2 --seeds 1 --out build/experiments --runs build/experiments/runs
 	$(BIN)/python -m experiments --realisations 20 --evaluations 15 --workers 2 --out build/experiments --runs build/experiments/runs
 

@@ -101,15 +101,18 @@ class Lockstep:
                 self._measure(state, u, torch.full((count,), task))
         return state
 
+    def scene(self, state: Progressed) -> Scene:
+        """What the next question is decided from."""
+        asked = state.told.u.shape[1]
+        source = source_of(question_seed(self.seeds, asked + 1))
+        return Scene(self._believe(state), self.space, self.confidence, source, None, asked, self.seeds)
+
     def step(self, state: Progressed) -> None:
         """One more evaluation of every realisation."""
-        belief = self._believe(state)
-        asked = state.told.u.to(self.device)
-        source = source_of(question_seed(self.seeds, asked.shape[1] + 1))
-        scene = Scene(belief, self.space, self.confidence, source, None, asked.shape[1], self.seeds)
+        scene, asked = self.scene(state), state.told.u.to(self.device)
         with self._timed(state, "other"):
             analysis = analyze(self.rule, scene)
-            best = choose_each(analysis, self.menu, None, worn_out(belief, self.confidence, asked))
+            best = choose_each(analysis, self.menu, None, worn_out(scene.belief, self.confidence, asked))
         for stage, seconds in best.seconds.items():
             state.seconds[stage] = state.seconds.get(stage, 0.0) + seconds
         state.seconds["other"] -= sum(best.seconds.values())

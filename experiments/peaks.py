@@ -1,0 +1,91 @@
+"""`python -m experiments.peaks`: how much of the gain at the best point is a single sample's of x*.
+
+Where the samples are enough, many have a share in it. Where they are too few for the space, the best point is next to
+one of them: a guess at where x* is, not the most informative place.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from experiments import figure_2a, figure_2b
+from experiments.experiment import Experiment
+from experiments.lockstep import Lockstep, Progressed
+from experiments.settings import FINE
+from pesky.acquire import PAPER, PredictiveEntropySearch, Setting
+from pesky.acquire.information import InformationGain
+from pesky.decide import analyze, choose_each
+from pesky.model.belief import for_samples
+
+SETTINGS = {
+    "fine": FINE,
+    "fine, 200 samples": replace(FINE, samples=200),
+    "fine, no neighbors": replace(FINE, local_reach=None),
+    "paper": PAPER,
+}
+FIGURES = [figure_2a.EXPERIMENT, figure_2b.SMOOTH]
+
+
+class Peak(NamedTuple):
+    """The point of largest gain, on average over realisations."""
+
+    share: float
+    """Of its gain, that of the sample that contributes most."""
+    distance: float
+    """To the nearest sample, in lengthscales: the median."""
+
+
+def measure(experiment: Experiment, realisations: int, evaluations: int) -> Iterator[tuple[str, Peak]]:
+    """The peak of each setting after the same evaluations, which are those of the paper's."""
+    seeds = tuple(range(realisations))
+    worlds, rule = experiment.build("pesc-paper", seeds, "cpu")
+    lockstep = Lockstep(worlds, rule, seeds)
+    state = lockstep.begin()
+    while state.told.u.shape[1] < evaluations:
+        lockstep.step(state)
+    for label, setting in SETTINGS.items():
+        yield label, peak_of(lockstep, state, setting)
+
+
+def peak_of(lockstep: Lockstep, state: Progressed, setting: Setting) -> Peak:
+    """Where the next question would be, and whose gain is the largest there."""
+    scene = lockstep.scene(state)
+    analysis = analyze(PredictiveEntropySearch(setting), scene)
+    u = choose_each(analysis, lockstep.menu).u[:, None]
+    assert isinstance(analysis.worth, InformationGain)
+    each = contributions(analysis.worth, for_samples(scene.belief, u))
+    unit = scene.belief.lengthscale.amin(-2)[..., None, :]
+    apart = ((analysis.worth.optima.chosen.x - for_samples(scene.belief, u)) / unit).norm(dim=-1).amin(-1)
+    return Peak(float((each.amax(-1) / each.sum(-1)).mean()), float(apart.median()))
+
+
+def contributions(worth: InformationGain, x: Float[Tensor, "*b 1 d"]) -> Float[Tensor, "*b m"]:
+    """What each sample, with its weight, adds to the gain of measuring everything at x."""
+    optima, weight = worth.optima, worth.optima.chosen.weight
+    each = []
+    for only in torch.eye(weight.shape[-1], dtype=weight.dtype).unbind():
+        worth.optima = optima._replace(chosen=optima.chosen._replace(weight=only.expand_as(weight)))
+        each.append(worth.each(x).sum((-2, -1)))
+    worth.optima = optima
+    return weight * torch.stack(each, -1)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints a line for each figure and setting."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.peaks", description=__doc__)
+    parser.add_argument("--realisations", type=int, default=20, metavar="N")
+    parser.add_argument("--evaluations", type=int, default=10, metavar="N", help="before the question (10)")
+    given = parser.parse_args(arguments)
+    print("figure     setting              largest share  lengthscales to the nearest sample")
+    for experiment in FIGURES:
+        for label, peak in measure(experiment, given.realisations, given.evaluations):
+            print(f"{experiment.figure:10} {label:20} {peak.share:13.2f}  {peak.distance:34.2f}")
+
+
+if __name__ == "__main__":
+    main()
