@@ -33,19 +33,15 @@ STYLES = {
     "jesc decoupled": ("#17a3b8", DASH_DOT),
     "eic two-stage": ("#d62728", DASH_DOT),
     "random task": ("#8a8a8a", DASH_DOT),
-    "10 samples": ("#d62728", SOLID),
-    "20 samples": ("#d62728", DASHED),
-    "200 samples": ("#1a8f3c", SOLID),
-    "150 draws": ("#e08214", SOLID),
-    "2048 draws": ("#7b3fa8", SOLID),
+    "fine from the start": ("#1f4eb4", DASH_DOT),
     "no neighbors": ("#8c564b", SOLID),
+    "neighbors at 0.35": ("#8c564b", DASHED),
+    "M = 100": ("#1a8f3c", DASHED),
+    "M = 200": ("#1a8f3c", SOLID),
     "never coarse": ("#1f4eb4", DASH_DOT),
     "coarse every third": ("#1a8f3c", DASHED),
-    "coarse every fifth": ("#17a3b8", DASHED),
-    "coarse at 1e-5": ("#7b3fa8", DASHED),
 }
-"""A color for each family, a line for each of its members: the same in all pictures. Dashes and dots are rules that
-measure outcomes apart."""
+"""A color for each family, a line for each of its members: the same in all pictures."""
 OTHER = ("#b5a000", DASH_DOT)
 LABEL_SPACING = 0.052
 """Between two labels, as a share of the height."""

@@ -38,12 +38,13 @@ def measure(plan: dict[str, Any], i: int, device: str) -> dict[str, Any]:
         by_seed = measure_agreement(oracle, PredictiveEntropySearch(COMPARED[setting]), plan["seeds"], gain_curves)
         cpu_seconds[setting] = round((process_time() - began) / plan["seeds"], 4)
         figures[setting] = [{name: round(value, 5) for name, value in asdict(only).items()} for (only,) in by_seed]
-    (error,) = true_errors(oracle) or (None,)
+    errors = true_errors(oracle)
+    assert errors is not None  # data sets drawn here know them
     return {
         **plan,
         "dataset": i,
         "name": dataset.name,
-        "truth_error": error,
+        "truth_error": errors[0],
         "figures": figures,
         "cpu_seconds": cpu_seconds,
         "device": device,

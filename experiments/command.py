@@ -37,6 +37,7 @@ class Job(NamedTuple):
     evaluations: int
     every: int
     device: str
+    together: int | None
     runs: Path
     deadline: float | None
 
@@ -54,10 +55,10 @@ class Job(NamedTuple):
 
     def command(self, realisations: int) -> str:
         """What makes this contender's curve."""
-        figures = f" --figures {self.figure}" if "_" in self.figure else ""
-        what = f"python -m {self.module}{figures} --rules {shlex.quote(self.label)} --realisations {realisations}"
+        what = f"python -m {self.module} --figures {self.figure} --rules {shlex.quote(self.label)}"
         cut = f" --evaluations {self.evaluations}" if self.evaluations != self.experiment.evaluations else ""
-        return f"{what}{cut} --every {self.every} --device {self.device}"
+        together = "" if self.together is None else f" --together {self.together}"
+        return f"{what} --realisations {realisations}{cut} --every {self.every} --device {self.device}{together}"
 
 
 def run(job: Job) -> Progressed | None:
@@ -112,7 +113,7 @@ def curve_of(job: Job, parts: Sequence[Progressed], device: str) -> Curve:
     seconds = {stage: sum(part.seconds.get(stage, 0.0) for part in parts) for stage in parts[0].seconds}
     # A block that went on from a shorter run, or further in a longer one, has counts that the others may not have.
     shared = set.intersection(*(set(part.counts) for part in parts))
-    counts = sorted(count for count in shared if count <= job.evaluations)
+    counts = sorted(count for count in shared if count <= job.evaluations) or [min(shared)]
 
     def collect(name: str) -> np.ndarray:
         columns = [[getattr(part, name)[part.counts.index(count)] for count in counts] for part in parts]
@@ -132,8 +133,11 @@ def curve_of(job: Job, parts: Sequence[Progressed], device: str) -> Curve:
 
 def main(experiments: Sequence[Experiment], arguments: Sequence[str] | None = None) -> int:
     """Runs them; 0 if all is done, 3 if time or memory was short: the same command then goes on."""
-    given = _parser(experiments).parse_args(arguments)
+    parser = _parser(experiments)
+    given = parser.parse_args(arguments)
     jobs = _jobs(experiments, given)
+    if not jobs:
+        parser.error(f"nothing to run: {' and '.join(given.figures)} has none of these rules: {', '.join(given.rules)}")
     if given.workers == 1:
         states = [attempt(job) for job in jobs]
     else:
@@ -177,6 +181,7 @@ def _jobs(experiments: Sequence[Experiment], given: argparse.Namespace) -> list[
             evaluations=given.evaluations or each.evaluations,
             every=given.every,
             device=given.device,
+            together=given.together,
             runs=given.runs,
             deadline=deadline,
         )

@@ -26,13 +26,9 @@ class Comparison:
     log10:         of the means of log10 of the gap, gaps below 1e-9 counting as 1e-9
     """
 
-    label: str
-    reference: str
-    count: int
     realisations: int
     log10: Difference
     mean: Difference
-    median: Difference
 
 
 def compare(kept: Kept, reference: Kept, count: int) -> Comparison:
@@ -45,13 +41,9 @@ def compare(kept: Kept, reference: Kept, count: int) -> Comparison:
     shared = min(kept.realisations, reference.realisations)
     ours, theirs = kept.gaps[count][:shared], reference.gaps[count][:shared]
     return Comparison(
-        label=kept.label,
-        reference=reference.label,
-        count=count,
         realisations=shared,
         log10=difference(logarithm(ours), logarithm(theirs), np.mean),
         mean=difference(ours, theirs, np.mean),
-        median=difference(ours, theirs, np.median),
     )
 
 

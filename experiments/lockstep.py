@@ -27,6 +27,8 @@ from pesky.optimum import recommend
 from pesky.space import Space
 from pesky.space.exact import exact_outcomes
 
+INITIAL = 3
+"""Points of the Latin hypercube that every function is measured at first."""
 NOISE_STREAM = 0xA015E
 """What tells the stream of a realisation's noise from that of its questions."""
 
@@ -67,8 +69,8 @@ class Progressed:
 class Lockstep:
     """B studies of the same kind of problem, step by step."""
 
-    def __init__(self, worlds: Worlds, rule: Rule, seeds: tuple[int, ...], initial: int = 3) -> None:
-        self.worlds, self.rule, self.seeds, self.initial = worlds, rule, seeds, initial
+    def __init__(self, worlds: Worlds, rule: Rule, seeds: tuple[int, ...]) -> None:
+        self.worlds, self.rule, self.seeds = worlds, rule, seeds
         self.problem, self.space = worlds.problem, Space.of(worlds.problem)
         self.device = worlds.optimum_value.device
         self.rows = self.problem.rows
@@ -91,7 +93,7 @@ class Lockstep:
 
     def begin(self) -> Progressed:
         """The initial design, measured: every outcome at every one of its points."""
-        design = self.space.latin(self.initial, source_of(self.seeds))
+        design = self.space.latin(INITIAL, source_of(self.seeds))
         sources = source_of(tuple(seed ^ NOISE_STREAM for seed in self.seeds))
         count, rows = len(self.seeds), len(self.rows)
         empty = Told(design[:, :0], torch.zeros(count, 0, dtype=torch.long), torch.zeros(count, 0, rows).double())

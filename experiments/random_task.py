@@ -9,6 +9,7 @@ from torch import Tensor
 
 from pesky.acquire.pesc import PredictiveEntropySearch
 from pesky.acquire.rule import Rule, Scene, Worth
+from pesky.acquire.settings import DEFAULT, Setting
 from pesky.chance import lanes, uniform
 from pesky.model.belief import for_samples
 
@@ -21,8 +22,10 @@ class RandomTask(Rule):
     measures: ClassVar[Literal["each", "together"]] = "each"
     in_nats: ClassVar[bool] = False
 
+    setting: Setting = DEFAULT
+
     def prepare(self, scene: Scene) -> "OneRow":
-        worth = PredictiveEntropySearch().prepare(scene)
+        worth = PredictiveEntropySearch(self.setting).prepare(scene)
         rows = scene.belief.amplitude.shape[-1]
         row = (uniform(scene.generator, *lanes(scene.generator), like=scene.belief.points) * rows).long()
         return OneRow(worth, torch.nn.functional.one_hot(row, rows).to(scene.belief.points))

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from experiments.compare import Difference, compare
 from experiments.curves import Results, load
 from experiments.files import OUT
@@ -52,7 +54,7 @@ def table_of_gaps(results: Results) -> str:
         end = [f"{kept.infeasible[-1]:.1%}", str(int((kept.gaps[max(kept.gaps)] > FAR).sum())), str(kept.realisations)]
         lines.append([f"`{label}`", *cells, *end, f"{kept.seconds:.0f} s, {kept.device}"])
     heads = [f"{results.statistic} gap", *(f"n = {n}" for n in milestones), "infeasible at the end"]
-    return markdown([*heads, f"gaps > {FAR}", "realisations", "time"], lines)
+    return markdown([*heads, f"gaps > {FAR}, at the last n", "realisations", "time"], lines)
 
 
 def table_of_comparisons(results: Results, reference: str) -> str:
@@ -70,7 +72,7 @@ def table_of_comparisons(results: Results, reference: str) -> str:
         last = found[max(found)]
         lines.append([f"`{label}`", *cells, write(last.mean), str(last.realisations)])
     heads = [f"mean log10 gap less that of `{reference}`", *(f"n = {n}" for n in milestones)]
-    return markdown([*heads, "mean gap, at the end", "realisations"], lines)
+    return markdown([*heads, "mean gap, at the last n", "realisations"], lines)
 
 
 def write(difference: Difference) -> str:
@@ -81,13 +83,22 @@ def write(difference: Difference) -> str:
 def table_of_accuracy(content: dict) -> str:
     """A line per setting: how well its gains agree with those of brute force."""
     spent = content["cpu_seconds"]
-    lines = [
-        [f"`{setting}`", *(f"{summary[name]:.3f}" for name in ACCURACY), f"{spent[setting] / spent['default']:.2f}"]
-        for setting, summary in content["summary"].items()
-    ]
+    ours = efficiencies(content["figures"]["default"])
+    lines = []
+    for setting, summary in content["summary"].items():
+        less = efficiencies(content["figures"][setting]) - ours
+        paired = Difference(float(less.mean()), float(less.std() / len(less) ** 0.5))
+        figures = [f"{summary[name]:.3f}" for name in ACCURACY]
+        lines.append([f"`{setting}`", *figures, write(paired), f"{spent[setting] / spent['default']:.2f}"])
     sets, seeds = len(content["sets"]), content["seeds"]
+    heads = ["setting", *ACCURACY.values(), "efficiency less the default's", "CPU time / default"]
     note = f"{sets} data sets, {seeds} seeds; standard error of the true gains: {max(content['truth_errors']):.1%}"
-    return f"{markdown(['setting', *ACCURACY.values(), 'CPU time / default'], lines)}\n{note} of the largest at most.\n"
+    return f"{markdown(heads, lines)}\n{note} of the largest at most.\n"
+
+
+def efficiencies(by_seed: Sequence[Sequence[dict]]) -> np.ndarray:
+    """The efficiency on each data set, its mean over seeds."""
+    return np.array([[each["efficiency"] for each in sets] for sets in by_seed]).mean(0)
 
 
 def table_of_times(data: Path) -> str:

@@ -10,10 +10,10 @@ from botorch.optim import optimize_acqf
 from made import make_belief
 
 from benchmarks.as_botorch import as_botorch
-from pesky import Real, Study
+from pesky import Choice, Real, Study
 from pesky.acquire import DEFAULT, PAPER, PESC, PredictiveEntropySearch, Scene, Setting
 from pesky.acquire.settings import FINEST
-from pesky.errors import DataError
+from pesky.errors import DataError, ProblemError
 from pesky.problems import toy
 from pesky.space import Space
 
@@ -154,7 +154,7 @@ def test_the_same_seed_gives_the_same_values():
 
 def test_ever_fewer_questions_of_the_default_are_coarse_looks_and_none_of_the_papers():
     coarse = [asked + 1 for asked in range(30) if DEFAULT.resolution(asked) == 1e-3]
-    assert coarse == [1, 4, 9, 16, 25]
+    assert coarse == [4, 9, 16, 25]
     assert [replace(DEFAULT, coarse_every=3).resolution(asked) for asked in range(3)] == [FINEST, FINEST, 1e-3]
     assert {PAPER.resolution(asked) for asked in range(30)} == {FINEST}
 
@@ -174,7 +174,7 @@ def test_a_coarse_look_values_digits_less_and_changes_nothing_under_noise(noise,
 
 @pytest.mark.parametrize(("d", "asked", "is_early"), [(1, 0, False), (2, 0, False), (3, 4, True), (3, 5, False)])
 def test_early_in_many_dimensions_the_default_is_valued_as_the_paper_does(d, asked, is_early):
-    """Measured in eight: fine from the first question on, the default is behind the paper's setting for 30 of them."""
+    """Fine from the first question on, it is slower at first (docs/settings.md, "Many dimensions")."""
     belief, space = make_belief(rows=2, d=d, n=6, noise=1e-2), Space({f"x{i}": Real(0, 1) for i in range(d)})
     here = torch.rand(20, d, generator=torch.Generator().manual_seed(8))
     default = replace(QUICK, fine_from=DEFAULT.fine_from)
@@ -186,6 +186,23 @@ def test_early_in_many_dimensions_the_default_is_valued_as_the_paper_does(d, ask
     paper, fine = replace(QUICK, draws=None, local_reach=None), replace(QUICK, fine_from=0)
     assert torch.equal(values(default), values(paper if is_early else fine))
     assert not torch.equal(values(paper), values(fine))
+
+
+def test_a_choice_is_one_dimension_however_many_options_it_has():
+    space = Space({"x": Choice(["a", "b", "c", "d"]), "y": Real(0, 1)})
+    belief, here = make_belief(rows=2, d=5), torch.rand(20, 5, generator=torch.Generator().manual_seed(8))
+
+    def values(setting: Setting) -> torch.Tensor:
+        scene = Scene(belief, space, torch.full((1,), 0.95), torch.Generator().manual_seed(1), asked=0)
+        return PredictiveEntropySearch(setting).prepare(scene).values(here)
+
+    assert torch.equal(values(replace(QUICK, fine_from=5)), values(QUICK))
+
+
+def test_numbers_that_a_setting_cannot_have_are_refused():
+    for name, given in (("samples", 0), ("draws", 0), ("fine_from", -1), ("candidates", 0), ("coarse_every", 0)):
+        with pytest.raises(ProblemError, match=f"{name} of the setting was {given}: expected a whole number"):
+            replace(DEFAULT, **{name: given})
 
 
 def test_no_run_stays_at_a_local_solution_for_the_sake_of_its_digits():

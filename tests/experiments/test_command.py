@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from experiments import checkpoint, command
+from experiments import checkpoint, command, figure_2a
 from experiments.command import main
 from experiments.figure_1c import EXPERIMENT
 
@@ -52,9 +52,8 @@ def test_it_writes_curves_and_pictures(at_once: Path):
     assert found["pesc"]["counts"] == [3, 4, 5, 6]
     assert found["pesc"]["realisations"] == 2
     kept = json.loads((at_once / "1c.json").read_text())["curves"]["pesc"]["command"]
-    assert (
-        kept == "python -m experiments.figure_1c --rules pesc --realisations 2 --evaluations 6 --every 1 --device cpu"
-    )
+    what = "python -m experiments.figure_1c --figures 1c --rules pesc --realisations 2 --evaluations 6"
+    assert kept == f"{what} --every 1 --device cpu"
     assert (at_once / "1c.svg").read_bytes().startswith(b"<?xml")
     assert (at_once / "1c.png").read_bytes().startswith(b"\x89PNG")
 
@@ -106,3 +105,16 @@ def test_recommendations_may_be_rarer_and_a_shorter_run_is_a_part_of_a_longer_on
     shorter = results(tmp_path)["pesc"]
     assert shorter["counts"] == [4]
     assert shorter["median"]["value"] == longer["median"]["value"][:1]
+
+
+def test_fewer_evaluations_than_the_first_points_are_those(tmp_path):
+    assert run(tmp_path, "--evaluations", "2", "--together", "1") == 0
+    curve = json.loads((tmp_path / "1c.json").read_text())["curves"]["pesc"]
+    assert curve["counts"] == [3]
+    assert curve["command"].endswith("--evaluations 2 --every 1 --device cpu --together 1")
+
+
+def test_says_so_if_there_is_nothing_to_run(capsys):
+    with pytest.raises(SystemExit):
+        main([EXPERIMENT, figure_2a.EXPERIMENT], ["--figures", "1c", "--rules", "eic"])
+    assert "nothing to run: 1c has none of these rules: eic" in capsys.readouterr().err

@@ -25,12 +25,14 @@ def rewritten(tmp_path, text: str) -> str:
 def test_a_table_of_gaps_and_one_of_comparisons_stand_between_the_marks(tmp_path):
     pesc = curve("pesc", [1.0, 0.5, 0.012], [3, 10, 20], infeasible=2)
     save(tmp_path / "2a.json", "2a", "median", [pesc, curve("eic", [1.0, 0.7, 0.12], [3, 10, 20])])
+    save(tmp_path / "2a.json", "2a", "median", [curve("close", [1.0, 0.5, 0.005], [3, 10, 20])])
     save(tmp_path / "2a.json", "2a", "median", [curve("short", [1.0, 0.25], [3, 10], realisations=4)])
     page = rewritten(tmp_path, "before\n<!-- table:2a -->\nan old table\n<!-- end -->\nafter\n")
     assert page.startswith("before\n<!-- table:2a -->\n\n| median gap | n = 10 | n = 20 | infeasible at the end |")
     assert page.endswith("\n<!-- end -->\nafter\n")
     assert "an old table" not in page
     assert "| `pesc` | 0.5 ± 0 | 0.012 ± 0 | 25.0% | 8 | 8 |" in page
+    assert "| `close` | 0.5 ± 0 | 0.005 ± 0 | 0.0% | 0 | 8 |" in page
     assert "| `short` | 0.25 ± 0 | – | 0.0% | 4 | 4 |" in page  # noqa: RUF001
     assert "| `eic` | +0.15 ± 0 | +1 ± 0 | +0.11 ± 0 | 8 |" in page
     assert "| `short` | -0.3 ± 0 | – | -0.25 ± 0 | 4 |" in page  # noqa: RUF001
@@ -50,14 +52,19 @@ def test_a_rule_alone_has_nothing_to_be_compared_with(tmp_path):
     assert "less that of" not in rewritten(tmp_path, "<!-- table:2a -->\n<!-- end -->\n")
 
 
+EFFICIENCIES = {"paper": [0.7, 0.8], "default": [1.0, 0.9]}
+
+
 def test_a_table_of_accuracy(tmp_path):
     names = ("efficiency", "worst", "decoupled", "worst_decoupled", "correlation", "error", "ratio", "share_below")
     summary = {name: 0.1 * i for i, name in enumerate(names)}
     content = {"summary": {"paper": summary, "default": summary}, "sets": ["a", "b"], "seeds": 3}
     content |= {"truth_errors": [0.01, 0.02], "cpu_seconds": {"paper": 0.3, "default": 0.6}}
+    each = {name: [[{"efficiency": value} for value in sets]] * 3 for name, sets in EFFICIENCIES.items()}
+    content |= {"figures": each}
     write_json(tmp_path / "accuracy_2d.json", content)
     page = rewritten(tmp_path, "<!-- table:accuracy_2d -->\n<!-- end -->\n")
-    assert "| `paper` | 0.000 | 0.100 | 0.200 | 0.300 | 0.400 | 0.500 | 0.600 | 0.700 | 0.50 |" in page
+    assert "| `paper` | 0.000 | 0.100 | 0.200 | 0.300 | 0.400 | 0.500 | 0.600 | 0.700 | -0.2 ± 0.07 | 0.50 |" in page
     assert "2 data sets, 3 seeds; standard error of the true gains: 2.0% of the largest at most." in page
 
 

@@ -10,7 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
-from study.quick import COUPLED, SPACE, SPLIT, at, check, measure, quick, score
+from study.quick import COUPLED, QUICK, SPACE, SPLIT, at, check, measure, quick, score
 
 from pesky import Budget, PeskyError, Problem, ProblemError, Resource, StorageError, Task
 from pesky.store import Limit, State
@@ -84,6 +84,14 @@ def test_a_run_ends_when_nothing_is_worth_its_price():
     assert ending.kind == "gain"
     assert ending.evaluations == 3  # the initial design has no gain to compare
     assert "nothing is left worth its price" in str(ending)
+
+
+@pytest.mark.parametrize(("noise", "evaluations"), [(0.0, 4), (0.5, 3)])
+def test_a_coarse_look_does_not_end_a_run(noise, evaluations):
+    """Its gain is a coarse one; the question after it says what is left. Under noise there is no look."""
+    s = quick(replace(COUPLED, noise=noise), setting=replace(QUICK, coarse=1e-3))
+    ending = s.run(measure, budget=Budget(evaluations=60, gain_per_cost=1e6))
+    assert (ending.kind, ending.evaluations) == ("gain", evaluations)
 
 
 @pytest.mark.parametrize(

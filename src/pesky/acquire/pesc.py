@@ -22,7 +22,7 @@ class PredictiveEntropySearch(Rule):
 
     def prepare(self, scene: Scene) -> InformationGain:
         belief = scene.belief
-        setting = self.setting.at(scene.asked, belief.points.shape[-1])
+        setting = self.setting.at(scene.asked, len(scene.space.parameters))
         began = now(belief.amplitude)
         samples, draws = setting.per_hyperparameter_sample(hyperparameter_samples(belief))
         optima = scene.sample_optima(samples, draws, setting.candidates, setting.polish_steps)

@@ -65,6 +65,8 @@ class Worth(ABC):
     """Numbers that one point takes in the largest tensor on the way."""
     optima: Optima | None = None
     """The samples of x* behind it, if it has any."""
+    is_look: bool = False
+    """Whether it values the measurements as if they were noisier than they are, to see past what they would tell."""
 
     def __init__(
         self, belief: Belief, centers: Float[Tensor, "*w c d"], usable: Bool[Tensor, "*w c"] | None = None

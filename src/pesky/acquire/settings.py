@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass, replace
 
+from pesky.problem.fields import whole
+
 FINEST = 1e-10
 """The least noise, as a share of the prior variance: beyond it are rounding errors."""
 
@@ -16,7 +18,7 @@ class Setting:
     local_reach: float | None
     """Extra points that may not be better than x*: one either side along each axis, this many lengthscales away."""
     fine_from: int = 0
-    """Evaluations, for each dimension beyond the second, before which draws are plain and x* has no extra points."""
+    """Questions, for each parameter beyond the second, before which draws are plain and x* has no extra points."""
     polish_steps: int = 8
     candidates: int = 512
     """Points at which each draw is looked at before it is polished, besides the measured ones."""
@@ -25,13 +27,19 @@ class Setting:
     coarse_every: int | None = None
     """.. each so-many-th. None: the 4th, the 9th, the 16th and so on, ever fewer but always another."""
 
-    def at(self, asked: int, dimensions: int) -> "Setting":
+    def __post_init__(self) -> None:
+        least = {"samples": 1, "draws": 1, "fine_from": 0, "polish_steps": 0, "candidates": 1, "coarse_every": 1}
+        for name, number in least.items():
+            if (given := getattr(self, name)) is not None or name not in ("draws", "coarse_every"):
+                whole(f"{name} of the setting", given, number)
+
+    def at(self, asked: int, parameters: int) -> "Setting":
         """The setting of the question after so many others.
 
         Extra points make the gain a peak around each x* sample. In many dimensions the samples are too few for their
         peaks to meet, and the highest is one sample's, not the most informative place: METHOD 21, F7.
         """
-        is_early = asked < self.fine_from * (dimensions - 2)
+        is_early = asked < self.fine_from * (parameters - 2)
         return replace(self, draws=None, local_reach=None) if is_early else self
 
     def resolution(self, asked: int) -> float:
@@ -39,10 +47,11 @@ class Setting:
 
         Without noise the place of x* can be known ever more finely, and each digit is worth as many nats as the one
         before: where a local solution looks like the only one, all questions go there. A coarse look has no use for
-        the digits, and goes where another solution may be (METHOD 21, F6).
+        the digits, and goes where another solution may be (METHOD 21, F6); where it sees none, the model is doubted
+        instead (`decide.doubt`).
         """
         question, every = asked + 1, self.coarse_every
-        is_due = math.isqrt(question) ** 2 == question if every is None else question % every == 0
+        is_due = question > 1 and (math.isqrt(question) ** 2 == question if every is None else question % every == 0)
         return self.coarse if is_due and self.coarse is not None else FINEST
 
     def per_hyperparameter_sample(self, count: int) -> tuple[int, int | None]:
@@ -60,7 +69,7 @@ measured points alone. The draws are thinned evenly from four times as many, whi
 DEFAULT = Setting(samples=50, draws=512, local_reach=0.175, fine_from=5, coarse=1e-3)
 """More accurate (METHOD 18): less Monte Carlo noise from many draws, and EP knows of the neighborhood of x*. Against
 brute force, reaches from 0.15 to 0.2 do alike; 0.3 underestimates the gains, 0.05 and below are worse. Without the
-coarse looks 6 of 500 runs on the noise-free toy problem never leave a local solution; fine from the first question on,
-it is slower for 30 evaluations in eight dimensions (docs/settings.md)."""
+coarse looks 6 of 500 runs on the noise-free toy problem are not there after 50 evaluations; fine from the first
+question on, it is slower at first in eight dimensions (docs/settings.md)."""
 
 SETTINGS = {"default": DEFAULT, "paper": PAPER}

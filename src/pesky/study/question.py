@@ -55,13 +55,15 @@ class Questioner:
             return first
         generator = source_of(question_seed(self.seed, len(evaluations) + 1))
         self.decision = best = self.mind.decide(evaluations, tasks, generator, self.min_probability, is_retry)
-        if gain_per_cost is not None and best.gain is not None and best.gain < gain_per_cost * best.price:
+        # What a look tells is no measure of what is left to be told: the question after it is.
+        told = None if best.worth.is_look else best.gain
+        if gain_per_cost is not None and told is not None and told < gain_per_cost * best.price:
             raise Exhausted(
                 "gain",
-                f"nothing is left worth its price: the best question tells {max(best.gain, 0):.2g} nats for a cost of "
+                f"nothing is left worth its price: the best question tells {max(told, 0):.2g} nats for a cost of "
                 f"{best.price:.3g}, and at least {gain_per_cost:.2g} nats per cost were asked",
             )
-        if len(tasks) < len(wanted) and best.gain is not None and best.gain < NEGLIGIBLE:
+        if len(tasks) < len(wanted) and told is not None and told < NEGLIGIBLE:
             raise Exhausted("budget", f"{beyond(limit)}: what is left of it buys nothing that would tell anything")
         return Question(tasks[best.task], self.space.decode(best.u), best.gain, best.price)
 

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pesky.data import Observations
-from pesky.optimum.recommend import Advice
 from pesky.problem import Option, Problem
-from pesky.space import Space
 from pesky.store.evaluation import short
+
+if TYPE_CHECKING:  # which import torch
+    from pesky.data import Observations
+    from pesky.optimum.recommend import Advice
+    from pesky.space import Space
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,9 @@ class Recommendation:
         return "\n".join(lines)
 
 
-def recommendation_of(problem: Problem, space: Space, observations: Observations, advice: Advice) -> Recommendation:
+def recommendation_of(
+    problem: Problem, space: "Space", observations: "Observations", advice: "Advice"
+) -> Recommendation:
     """The advice in the user's units and words."""
     texts = [str(condition).removesuffix(" is true") for condition in problem.conditions]
     # What is known holds or does not: the little doubt of its row is there for the mathematics alone.
