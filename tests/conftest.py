@@ -1,5 +1,7 @@
 """Every test runs in float64, on one thread, and with the shapes in the package's types checked."""
 
+import signal
+
 import numpy as np
 import pytest
 import torch
@@ -18,6 +20,11 @@ torch.set_num_threads(1)
 # a machine that is busy is not a failure, and a run that is repeated is the same run
 settings.register_profile("pesky", deadline=None, derandomize=True)
 settings.load_profile("pesky")
+
+
+# in the background of a shell Ctrl-C is ignored, by the processes that tests start as well
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
