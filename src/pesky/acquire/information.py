@@ -58,7 +58,7 @@ class InformationGain(Worth):
         self.optima: Optima = optima  # pyright: ignore[reportIncompatibleVariableOverride] (it always has some)
         self.amplitude, self.info, self.conditioning = belief.amplitude, info, conditioning
         self.noise = torch.maximum(belief.noise, resolution * belief.amplitude)
-        self.is_look = bool((self.noise > torch.maximum(belief.noise, FINEST * belief.amplitude)).any())
+        self.is_look = resolution > FINEST and bool((self.noise > belief.noise).any())
         self.yes_no = belief.binary.nonzero()[:, 0]
         self.per_point = knowledge.weight.numel()
 
