@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pesky import Constraint, DataError, Problem, Real
-from pesky.data import Observations, check_outcomes, collect, observe, stack
+from pesky.data import FAR, Observations, check_outcomes, collect, observe, stack
 from pesky.problem import Task
 from pesky.space import Space
 
@@ -93,7 +93,9 @@ def test_scaled_values_keep_the_side_of_the_threshold_and_come_back(values, thre
     assert seen.to_user(1, torch.tensor(0.0)) == threshold
     size = max(map(abs, [*values, threshold]))
     for row in (0, 1):
-        torch.testing.assert_close(seen.to_user(row, seen.y[row]), numbers, rtol=1e-12, atol=1e-12 * size)
+        near = seen.y[row].abs() < FAR
+        again = seen.to_user(row, seen.y[row])
+        torch.testing.assert_close(again[near], numbers[near], rtol=1e-12, atol=1e-12 * size)
         torch.testing.assert_close(seen.from_user(row, numbers), seen.y[row])
 
 
@@ -101,6 +103,47 @@ def test_scaled_values_keep_the_side_of_the_threshold_and_come_back(values, thre
 def test_tiny_and_huge_values_are_scaled_like_others(size):
     seen = gather(problem(), {"f": 1 * size}, {"f": 3 * size})
     torch.testing.assert_close(seen.y[0], torch.tensor([-1.0, 1]))
+
+
+def constrained(threshold: float, noise: float | None = None) -> Problem:
+    space = {"x": Real(0, 1), "y": Real(0, 1)}
+    return Problem(space, minimize="f", constraints=[Constraint("c", ">=", threshold)], noise=noise)
+
+
+@pytest.mark.parametrize("threshold", [1e308, -1e308, 1.7e308, 1e154, -1e154, 1e6])
+def test_what_is_far_from_its_threshold_is_so_far_and_no_further(threshold):
+    """Its square is a number, as that of 1e308 is not; the unit stays that of the values."""
+    side = -math.copysign(FAR, threshold)
+    for values in ([1.0, 3.0], [-1.6e308, 1.6e308], [1e-300, 3e-300]):
+        seen = gather(constrained(threshold), *({"f": value, "c": value} for value in values))
+        assert seen.y.isfinite().all()
+        assert ((seen.y[1] >= 0) == (torch.tensor(values) >= threshold)).all()
+    seen = gather(constrained(threshold), {"c": 1.0}, {"c": 3.0})
+    assert seen.y[1].tolist() == [side, side]
+    assert seen.scale[1] == 1.0
+    assert seen.from_user(1, torch.tensor(2.0)) == side
+
+
+def test_a_single_value_far_from_its_threshold_has_a_unit_whose_square_is_a_number():
+    for threshold in (1e308, 1e154):
+        seen = gather(constrained(-threshold), {"c": 1.0})
+        assert seen.y[1].tolist() == [FAR]
+        assert 0 < seen.scale[1].square() < math.inf
+    assert gather(constrained(-1e9), {"c": 0.0}).y[1].tolist() == [1.0]
+
+
+def test_values_in_the_units_of_others_keep_their_side_however_much_they_grew():
+    before = gather(constrained(0.5, 0.1), {"f": 1, "c": 1}, {"f": 3, "c": 0.0})
+    after = gather(constrained(0.5, 0.1), {"f": 1e300, "c": 1}, {"f": 3, "c": -1e300}).in_units_of(before)
+    assert after.y.isfinite().all()
+    assert after.y[0, 0] == FAR
+    assert after.y[1].tolist() == [1.0, -FAR]
+    assert after.noise.isfinite().all()
+
+
+def test_a_noise_far_above_all_values_has_a_variance():
+    seen = gather(constrained(0.0, 0.1), {"f": 1e-200, "c": 1}, {"f": 3e-200, "c": 1})
+    assert seen.noise.isfinite().all()
 
 
 def test_whatever_is_one_number_is_a_value():

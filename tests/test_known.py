@@ -49,7 +49,7 @@ def test_an_import_path_is_resolved_when_it_is_needed():
     problem = Problem(SQUARE, minimize="f", constraints=["c >= 0"], known={"c": "math:fsum"})
     assert problem.known["c"]([1.0, 2.0]) == 3.0
     missing = Problem(SQUARE, minimize="f", constraints=["c >= 0"], known={"c": "pesky_nowhere:price"})
-    with pytest.raises(ProblemError, match=r"'pesky_nowhere:price' could not be imported .*Study\(problem, storage"):
+    with pytest.raises(ProblemError, match=r"'pesky_nowhere:price' could not be imported .*give the function itself"):
         missing.known["c"]({})
     number = Problem(SQUARE, minimize="f", constraints=["c >= 0"], known={"c": "math:pi"})
     with pytest.raises(ProblemError, match=r"'math:pi' is 3\.14.*: expected a function"):
@@ -92,8 +92,28 @@ def test_a_function_of_a_script_or_of_another_function_has_no_import_path(monkey
 def test_a_function_that_was_not_stored_is_missed_only_when_it_is_needed():
     problem = Problem.from_json(declare(known={"cost": lambda p: 1.0}).to_json())
     assert problem.outcomes == ("c", "size")
-    with pytest.raises(ProblemError, match=r"'cost' could not be stored.*Study\(problem, storage=\.\.\.\)"):
+    with pytest.raises(ProblemError, match=r"'cost' is not here.*Study\(problem, storage=\.\.\.\)"):
         problem.known["cost"]({"x": 0.0, "y": 0.0})
+
+
+def test_what_a_text_names_is_never_imported(tmp_path, monkeypatch):
+    """A text may be anybody's; what the author of a program writes is that author's."""
+    (tmp_path / "pesky_trap.py").write_text("raise SystemExit('it was imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    problem = Problem.from_json(declare(known={"cost": "pesky_trap:total"}).to_json())
+    with pytest.raises(ProblemError, match=r"'cost' is not here: it was 'pesky_trap:total' when it was stored"):
+        problem.known["cost"]({"x": 0.0, "y": 0.0})
+    assert problem.to_dict()["known"] == {"cost": "pesky_trap:total"}
+    assert "pesky_trap" not in sys.modules
+
+
+def test_functions_are_given_again():
+    problem = Problem.from_json(declare(known={"cost": lambda p: 1.0}).to_json())
+    again = problem.knowing({"cost": add})
+    assert again == problem
+    assert again.known["cost"] is add
+    with pytest.raises(ProblemError, match=r"unknown known outcome 'cots'.*Did you mean 'cost'"):
+        problem.knowing({"cots": add})
 
 
 def test_without_known_outcomes_the_text_is_what_it_was():

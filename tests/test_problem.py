@@ -86,6 +86,16 @@ def test_what_is_given_can_change_afterwards():
     assert problem.tasks["measure"].outcomes == ("f",)
 
 
+def test_names_may_have_blanks_inside_and_any_letters():
+    problem = Problem({"größe in µm": Real(0, 1)}, minimize="top-1 error", tasks={"訓練 🚀": ["top-1 error"]})
+    assert Problem.from_json(problem.to_json()) == problem
+
+
+def test_any_text_may_be_an_option():
+    separators = Problem({"separator": Choice(["\t", ";", "\x01"])}, minimize="f")
+    assert Problem.from_json(separators.to_json()) == separators
+
+
 def test_plain_data_may_be_in_the_short_forms():
     given = {
         "parameters": {"x": {"type": "real", "low": 0, "high": 1}},
@@ -201,6 +211,7 @@ MISTAKES = [
     (lambda: Choice(3), ["3", "expected a list"]),
     (lambda: Choice(["a", None]), ["None", "expected a text"]),
     (lambda: Choice([1.0, float("nan")]), ["nan", "finite"]),
+    (lambda: Choice(["a", "\ud800"]), [r"'\ud800'", "written as UTF-8"]),
     # constraints
     (
         lambda: Constraint.parse("latency_ms < 2"),
@@ -268,6 +279,19 @@ MISTAKES = [
     (declare(minimize=None), ["minimize", "maximize", "expected the objective's name"]),
     (declare(maximize="g"), ["minimize was 'f'", "maximize was 'g'", "one of them"]),
     (declare(minimize=3), ["objective", "3", "expected a name"]),
+    # names that a terminal would not show but obey, from a storage as well
+    (
+        declare(parameters={"x\x1b[2J": Real(0, 1)}),
+        ["a key of", r"'x\x1b[2J'", "can be printed", r"leave out the '\x1b'"],
+    ),
+    (declare(minimize="f\x07"), ["objective", r"'f\x07'", "can be printed"]),
+    (declare(tasks={"a\tb": ["f", "c"]}), [r"'a\tb'", "can be printed"]),
+    (declare(constraints=["c\u202e >= 0"]), [r"'c\u202e'", "can be printed"]),
+    (lambda: Task(["f\x9b2J"]), [r"'f\x9b2J'", "can be printed"]),
+    (
+        lambda: Problem.from_dict({"parameters": X, "minimize": "f", "tasks": {"\ud800": ["f"]}}),
+        [r"'\ud800'", "printed"],
+    ),
     # plain data
     (lambda: Problem.from_json("{"), ["not JSON", "to_json"]),
     (lambda: Problem.from_json("[]"), ["expected a mapping"]),

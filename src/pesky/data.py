@@ -2,8 +2,9 @@
 
 Row 0 is the objective, row k the k-th condition; each has points and values of its own. Values are scaled to
 suit a Gaussian process of about unit amplitude: scaled = (direction * value - offset) / scale. A constraint's
-offset is its threshold and nothing else, so that feasible stays exactly c >= 0. A known outcome has no data, and its
-unit is that of its function's values all over the space.
+offset is its threshold and nothing else, so that feasible stays exactly c >= 0. What is further than `FAR` from there
+counts as that far, on its side: it is certainly feasible or certainly not. A known outcome has no data, and its unit is
+that of its function's values all over the space.
 
 The values of a yes/no row are +1 where the answer is the wanted one and -1 where it is not: signs of a latent function
 that is feasible at zero and above. That function has no unit but its own: offset 0, scale 1, and `to_user` turns it
@@ -24,6 +25,13 @@ from pesky.problem import Problem
 from pesky.problem.fields import number
 from pesky.space import Space
 from pesky.space.exact import Exact, exact_outcomes
+
+FAR = 1e4
+"""The largest scaled value. No model has an amplitude that reaches back from there, it is a hundred deviations away at
+the least; from 1e6 on, expectation propagation gave gains that were no numbers."""
+LARGEST = 1e30
+"""The largest distance to a threshold that is a unit, of values that do not vary, and the largest noise in such units:
+squares of more overflow, or leave nothing of a variance that is given in the outcome's own units."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +67,8 @@ class Observations:
         shift = ((self.offset - other.offset) / other.scale)[:, None]
         return replace(
             self,
-            y=torch.where(self.mask, self.y * ratio + shift, 0.0),
-            noise=self.noise * ratio[:, 0].square(),
+            y=torch.where(self.mask, (self.y * ratio + shift).clamp(-FAR, FAR), 0.0),
+            noise=(self.noise.sqrt() * ratio[:, 0]).clamp(max=LARGEST).square(),
             offset=other.offset,
             scale=other.scale,
         )
@@ -71,7 +79,8 @@ class Observations:
 
     def from_user(self, row: int, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Values in the units of a row's outcome, scaled."""
-        return (self.direction[..., row] * values - self.offset[..., row]) / self.scale[..., row]
+        scaled = (self.direction[..., row] * values - self.offset[..., row]) / self.scale[..., row]
+        return scaled.clamp(-FAR, FAR)
 
     def to(self, device: torch.device | str) -> "Observations":
         """The same on another device."""
@@ -144,7 +153,7 @@ def observe(
         X=pad_sequence(list(points), batch_first=True),
         y=pad_sequence([y for y, _, _ in rows], batch_first=True),
         mask=pad_sequence([torch.ones(len(v), dtype=torch.bool) for v in values], batch_first=True),
-        noise=(deviation / scale) ** 2,
+        noise=(deviation / scale).clamp(max=LARGEST) ** 2,
         direction=_vector(direction),
         offset=_vector([offset for _, offset, _ in rows]),
         scale=scale,
@@ -181,9 +190,9 @@ def _standardize(
     offset = float(unit.mean()) * size if threshold is None else direction * threshold
     scale = float(unit.std(correction=0)) * size
     if threshold is not None:
-        scale = scale or float((signed - offset).abs().max())
+        scale = scale or min(float((signed - offset).abs().max()), LARGEST)
     scale = scale or 1.0
-    scaled = (signed - offset) / scale
+    scaled = ((signed - offset) / scale).clamp(-FAR, FAR)
     # A division may round to zero what is just infeasible.
     scaled = torch.where((signed < offset) & (scaled >= 0), -torch.finfo(scaled.dtype).tiny, scaled)
     return scaled, offset, scale

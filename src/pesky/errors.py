@@ -17,7 +17,15 @@ class DataError(PeskyError):
 
 
 class StorageError(PeskyError):
-    """A storage cannot be opened or does not hold what was asked for."""
+    """A storage cannot be opened or does not hold what was asked for; to try the same again does not help."""
+
+
+class StorageAway(StorageError):
+    """A storage does not answer for now, being locked, full or out of reach: to try again later may help."""
+
+
+class StudyGone(StorageError):
+    """The study that was opened is not there any more: it was deleted, or started anew under the same name."""
 
 
 def unknown_name(kind: str, given: object, known: Iterable[str]) -> str:

@@ -55,6 +55,6 @@ def test_check_sums_up_what_is_asked(pesky, project):
 
 def test_upgrade_says_what_it_did(pesky, tmp_path):
     assert "does not exist" in pesky("upgrade", f"sqlite:///{tmp_path}/old.db", code=codes.STORAGE).stderr
-    open_store(f"sqlite:///{tmp_path}/old.db").open("a", "{}", 0)
+    open_store(f"sqlite:///{tmp_path}/old.db").open("a", "{}", 0, "a")
     assert pesky("upgrade", f"sqlite:///{tmp_path}/old.db").stdout.startswith("Up to date already")
     assert "Did you mean" in pesky("upgrade", "old.db", code=codes.STORAGE).stderr

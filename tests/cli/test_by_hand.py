@@ -3,10 +3,14 @@
 import csv
 import io
 import json
+import re
+from pathlib import Path
 
 import pytest
 
+from pesky import Study
 from pesky.cli import codes
+from pesky.study.untold import Untold, rescue
 
 
 @pytest.fixture(autouse=True)
@@ -17,13 +21,34 @@ def without_calls(project):
 def test_what_was_asked_can_be_told(pesky, project):
     text = pesky("ask", "study.toml").stdout
     assert text.startswith("#0: measure all (initial design)\n  x = 0.")
-    assert text.endswith("Then: pesky tell study.toml 0 f=... c=...\n")
+    assert re.search(r"\nThen: pesky tell study\.toml 0@[0-9a-f]{6} f=\.\.\. c=\.\.\.\n$", text)
     asked = json.loads(pesky("ask", "study.toml", "--json", "--task", "all").stdout)
     assert (asked["id"], asked["task"], asked["gain"], asked["outcomes"]) == (1, "all", None, ["f", "c"])
     assert set(asked["params"]) == {"x", "k"}
     assert pesky("tell", "study.toml", 0, "f=1.5").stdout.endswith(": f=1.5; still to come: c\n")
     assert "#0 done" in pesky("tell", "study.toml", "0", "c=-1e-3").stdout
     assert "#1 done" in pesky("tell", "study.toml", "#1", "--json", '{"f": 2, "c": 0.1}').stdout
+
+
+def test_what_was_asked_by_a_study_that_was_started_anew_is_refused(pesky, project):
+    first = json.loads(pesky("ask", "study.toml", "--json").stdout)["claim"]
+    Path("study.db").unlink()
+    second = json.loads(pesky("ask", "study.toml", "--json").stdout)["claim"]
+    assert first.split("@")[0] == second.split("@")[0] == "0"
+    refused = pesky("tell", "study.toml", first, "f=1", "c=1", code=codes.MISTAKE)
+    assert f"#0 was asked by another study, {first[2:]}" in refused.stderr
+    assert "#0 done" in pesky("tell", "study.toml", second, "f=1", "c=1").stdout
+
+
+def test_results_that_a_run_could_not_keep_are_told_from_their_file(pesky, project):
+    pesky("ask", "study.toml")
+    study = Study.load("sqlite:///study.db")
+    asked = study.evaluations[0]
+    rescued = rescue([Untold(study.identity, 0, 1, "all", asked.params, {"f": 1.0, "c": 2.0})], Path("study.db"))
+    assert rescued is not None
+    told = pesky("tell", "study.toml", "--untold", rescued.path).stdout
+    assert told == f"1 evaluation told from {rescued.path}; it can be deleted.\n"
+    assert dict(study.evaluations[0].outcomes) == {"f": 1.0, "c": 2.0}
 
 
 def test_another_rule_says_who_asks(pesky, project):

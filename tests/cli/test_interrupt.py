@@ -77,6 +77,16 @@ def test_the_second_lets_go_and_the_question_is_asked_again(pesky, project, run)
     assert (done["state"], done["params"], done["attempts"]) == ("done", lost["params"], 2)
 
 
+def test_a_run_that_is_asked_to_end_lets_go_at_once(pesky, project, run):
+    began = time.monotonic()
+    run.terminate()
+    run.communicate(timeout=60)
+    assert run.returncode == codes.TERMINATED
+    assert time.monotonic() - began < 10
+    (lost,) = json.loads(pesky("show", "study.toml", "--json").stdout)
+    assert (lost["state"], lost["cause"], lost["attempts"]) == ("lost", "released", 1)
+
+
 def test_a_run_that_is_killed_leaves_nothing_behind_and_goes_on(pesky, project, run):
     run.kill()
     run.wait()

@@ -1,7 +1,9 @@
 """`run`: begins, continues, ends, and says so."""
 
 import json
+import sqlite3
 import sys
+from contextlib import closing
 
 from pesky.cli import codes
 
@@ -39,6 +41,15 @@ def test_fresh_forgets_what_was_there(pesky, project):
     text = pesky("run", "study.toml", "--fresh").stdout
     assert text.startswith("New study 'study'")
     assert "#0 all" in text
+
+
+def test_fresh_forgets_what_is_damaged(pesky, project):
+    pesky("run", "study.toml", "--evaluations", 1, "--quiet")
+    with closing(sqlite3.connect("study.db")) as connection, connection:
+        connection.execute("UPDATE pesky_evaluations SET outcomes = 'no json'")
+    assert "is damaged in the storage" in pesky("show", "study.toml", code=codes.STORAGE).stderr
+    pesky("run", "study.toml", "--evaluations", 1, "--quiet", "--fresh")
+    assert len(json.loads(pesky("show", "study.toml", "--json").stdout)) == 1
 
 
 def test_fresh_asks_whoever_is_there(pesky, project, monkeypatch):

@@ -5,6 +5,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -73,6 +74,97 @@ def test_a_failure_says_how_the_program_ended(script, text, says):
 def test_what_a_program_says_is_passed_on_as_it_comes(script, capfd):
     assert script("echo epoch 1 >&2; echo 1")({"x": 1}) == {"f": 1}
     assert capfd.readouterr() == ("", "epoch 1\n")
+
+
+PRINTS = "import sys; [sys.{to}.write({text!r} * 2**16) for _ in range({times})]; print(); print(0.25)"
+CALLS = """
+import resource, sys
+from pesky.file import Command
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+assert Command((sys.executable, "-c", sys.argv[1]), ".", ("f",))({}) == {"f": 0.25}
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / (2**20 if sys.platform == "darwin" else 2**10))
+"""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        PRINTS.format(to="stdout", text="a line of a log\n", times=100),
+        PRINTS.format(to="stdout", text="a line of a log ", times=100),
+        PRINTS.format(to="stderr", text="a line of a log ", times=100),
+    ],
+    ids=["lines", "no line", "messages"],
+)
+def test_a_program_may_print_a_hundred_megabytes(program):
+    """Measured in a process of its own: no more than a few megabytes are kept of what came before the outcomes."""
+    extra = subprocess.check_output([sys.executable, "-c", CALLS, program], stderr=subprocess.DEVNULL)
+    assert float(extra) < 50  # it was 250 to 650
+
+
+def test_a_text_of_a_megabyte_is_read_as_a_whole(script, tmp_path):
+    (tmp_path / "long.json").write_text('{"g": [\n' + "0,\n" * 330_000 + '0],\n"f": 1}\n')
+    assert script("cat long.json")({}) == {"f": 1}
+
+
+@pytest.mark.parametrize("text", ["1" * 2**21, "[" + "1," * 2**20 + "1]"])
+def test_what_is_left_of_a_longer_line_is_not_taken_for_the_outcomes(script, tmp_path, text):
+    (tmp_path / "long.json").write_text(text)
+    with pytest.raises(CommandError, match=r"printed no JSON\n\.\.\.[^\n]{200}\n\(this line is longer than"):
+        script("cat long.json")({})
+
+
+def test_blank_lines_are_no_long_line(script):
+    with pytest.raises(CommandError, match=r"printed no JSON$"):
+        script("head -c 2000000 /dev/zero | tr '\\0' '\\n'")({})
+
+
+@pytest.mark.parametrize("text", ["1" * 5000, "[" * 100_000])
+def test_what_python_cannot_read_is_no_json(script, tmp_path, text):
+    (tmp_path / "odd.json").write_text(text)
+    with pytest.raises(CommandError, match="printed no JSON"):
+        script("cat odd.json")({})
+
+
+def test_a_failure_keeps_no_orders_to_a_terminal(script):
+    with pytest.raises(CommandError, match=r"exit status 3\nno license$"):
+        script("printf '\\033]0;title\\007\\033[2J\\033[31mno license\\033[0m' >&2; exit 3")({})
+
+
+LEAVES = """
+import os, sys, time
+daemon = os.fork()
+if daemon == 0:
+    os.setsid()
+    open(f"daemons/{os.getpid()}", "w").close()
+    time.sleep(60)
+else:
+    while not os.path.exists(f"daemons/{daemon}"):
+        time.sleep(0.01)
+    print("no license", file=sys.stderr)
+    print(1)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_a_daemon_that_holds_the_pipes_open_costs_nothing(tmp_path, capfd):
+    (tmp_path / "leave.py").write_text(LEAVES)
+    (tmp_path / "daemons").mkdir()
+    command = Command((sys.executable, "leave.py"), str(tmp_path), ("f",))
+
+    def held() -> tuple[int, int]:
+        return len(os.listdir("/proc/self/fd")), threading.active_count()
+
+    before, began = held(), time.monotonic()
+    try:
+        for _ in range(4):
+            assert command({}) == {"f": 1}
+        assert held() == before
+        assert time.monotonic() - began < 4  # where the pipes' ends were waited for, it was a second and more a call
+        assert [is_alive(int(pid)) for pid in os.listdir(tmp_path / "daemons")] == [True] * 4
+        assert capfd.readouterr().err == "no license\n" * 4
+    finally:
+        for pid in os.listdir(tmp_path / "daemons"):
+            os.kill(int(pid), signal.SIGKILL)
 
 
 def test_a_failure_of_many_words_keeps_the_last(script):

@@ -62,6 +62,7 @@ min_probability = 0.5
 deciding_share = 0.25
 lease = 30
 attempts = 2
+losses = 7
 """
 
 
@@ -95,7 +96,7 @@ def test_everything_that_is_said_arrives(tmp_path):
     assert file.budget.model_dump() == {"evaluations": None, "cost": 100, "seconds": 3600, "gain_per_cost": 1e-3}
     assert file.run.model_dump() == {
         "workers": 2, "seed": 7, "initial": 4, "rule": "pesc", "setting": "paper", "samples": None,
-        "min_probability": 0.5, "deciding_share": 0.25, "lease": 30, "attempts": 2,
+        "min_probability": 0.5, "deciding_share": 0.25, "lease": 30, "attempts": 2, "losses": 7,
     }  # fmt: skip
     assert pickle.loads(pickle.dumps(file)) == file
 

@@ -20,7 +20,7 @@ import pesky.store.sql
 print("ready", flush=True)
 time.sleep(max(float(sys.stdin.readline()) - time.time(), 0))
 store = open_store(sys.argv[1])
-store.open("study", "{}", 0)
+store.open("study", "{}", 0, "study")
 ids = []
 while len(ids) < int(sys.argv[2]):
     _, known = store.changes("study", 0)
@@ -36,7 +36,7 @@ import sys, time
 from pesky.store import Limit, Question, open_store
 
 store = open_store(sys.argv[1])
-store.open("study", "{}", 0)
+store.open("study", "{}", 0, "study")
 store.append("study", Question("t", {"x": 1}), known=0, limit=Limit(), worker="victim", lease=0.0)
 store.add("study", "t", {"x": 2}, {"f": 1.0})
 print("kept", flush=True)
@@ -80,5 +80,5 @@ def test_what_was_kept_survives_the_death_of_the_process(url):
     victim.communicate()
     store = open_store(url)
     assert [each.state for each in store.changes(STUDY, 0)[1]] == [State.LOST, State.DONE]
-    assert store.claim(STUDY, ["t"], attempts=2, worker="heir", lease=GONE) is not None
+    assert store.claim(STUDY, ["t"], losses=None, worker="heir", lease=GONE) is not None
     store.close()

@@ -14,8 +14,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from sqlalchemy import create_engine, event, inspect, select, text
 
 from pesky.errors import StorageError
-from pesky.store import Evaluation, Limit, Question, State, open_store
-from pesky.store import database as database_module
+from pesky.store import Limit, Question, State, open_store
 from pesky.store.clock import clock_of
 from pesky.store.database import Database
 from pesky.store.schema import evaluations, studies
@@ -42,7 +41,7 @@ class TestSqlStore(StoreContract):
 @pytest.fixture
 def store(url):
     store = SqlStore(url)
-    store.open(STUDY, "{}", 0)
+    store.open(STUDY, "{}", 0, STUDY)
     yield store
     store.close()
 
@@ -115,13 +114,15 @@ def test_a_change_that_fails_half_way_leaves_nothing(store, monkeypatch):
     assert (revision, kept.revision, dict(kept.outcomes)) == (1, 1, {})
 
 
-def test_tables_are_prefixed_and_others_left_alone(url):
-    engine = create_engine(Database(url).url)
+def test_tables_are_prefixed_and_others_left_alone(postgres_url):
+    """A database on a server may be shared; a file of another program is refused."""
+    engine = create_engine(Database(postgres_url).url)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE studies (a INTEGER)"))
-    SqlStore(url).open(STUDY, "{}", 0)
+    SqlStore(postgres_url).open(STUDY, "{}", 0, STUDY)
     names = set(inspect(engine).get_table_names())
-    assert names == {"studies", "pesky_schema", "pesky_studies", "pesky_evaluations"}
+    assert "studies" in names
+    assert all(name.startswith("pesky_") for name in names - {"studies"})
     engine.dispose()
 
 
@@ -177,33 +178,64 @@ def test_more_threads_than_connections(store):
     assert len(store.changes(STUDY, 0)[1]) == 12
 
 
-def test_a_file_that_another_program_has_locked_is_waited_for(sqlite_url):
-    store = open_store(sqlite_url)
-    store.open(STUDY, "{}", 0)
-    is_locked, done = threading.Event(), threading.Event()
-
-    def lock_it():
-        def hold(connection):
-            is_locked.set()
-            time.sleep(1.3)  # longer than SQLite waits at a time
-            assert not done.is_set()
-
-        Database(sqlite_url).write(hold)
-
-    other = threading.Thread(target=lock_it)
-    other.start()
-    is_locked.wait()
-    assert isinstance(ask(store), Evaluation)
-    done.set()
-    other.join()
+DAMAGES = {
+    "a text that is no JSON": ("params", "{'x': 1}", "a JSON object of texts and finite numbers"),
+    "JSON that is no object": ("params", "[1]", "a JSON object"),
+    "a parameter that is a list": ("params", '{"x": [1]}', "a JSON object"),
+    "a parameter that is not finite": ("params", '{"x": Infinity}', "a JSON object"),
+    "an outcome that is not finite": ("outcomes", '{"f": NaN}', "a JSON object of finite numbers"),
+    "an outcome that is a text": ("outcomes", '{"f": "1"}', "a JSON object of finite numbers"),
+    "an outcome that is too large": ("outcomes", '{"f": 1' + "0" * 400 + "}", "a JSON object of finite numbers"),
+    "a state that there is not": ("state", "dnoe", "one of pending, running, done"),
+    "a cause that there is not": ("cause", "fate", "one of released, lost, crashed"),
+    "a history that is none": ("history", '{"a": 1}', "a JSON list of attempts"),
+    "a history of something else": ("history", '[{"worker": 1}]', "a JSON list of attempts"),
+    "a text that is deep": ("history", "[" * 100_000, "a JSON list of attempts"),
+    "an infinite price": ("price", float("inf"), "a finite number"),
+    "a negative number of attempts": ("attempts", -1, "a whole number, 0 or above"),
+}
 
 
-def test_a_file_that_stays_locked_is_an_error_in_the_end(sqlite_url, monkeypatch):
-    store = open_store(sqlite_url)
-    store.open(STUDY, "{}", 0)
-    monkeypatch.setattr(database_module, "BUSY_PATIENCE", 0.1)
-    with pytest.raises(StorageError, match=r"locked by another program.*close whatever"):
-        Database(sqlite_url).write(lambda connection: ask(store))
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_row_is_said_in_words(store, damage):
+    column, value, expected = DAMAGES[damage]
+    ask(store)
+    ask(store)
+    store._database.write(
+        lambda c: c.execute(evaluations.update().where(evaluations.c.id == 1).values({column: value}))
+    )
+    with pytest.raises(StorageError) as caught:
+        store.changes(STUDY, 0)
+    said = str(caught.value)
+    assert said.startswith(f"evaluation #1 is damaged in the storage: its {column} was ")
+    assert expected in said
+    assert "restore a copy of the storage, or delete this row" in said
+    assert len(said) < 500
+    assert said.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("task", b"\x1b[31mred"), ("price", "dear"), ("asked", "now"), ("attempts", 1.5), ("id", "x")]
+)
+def test_a_row_of_other_types_is_said_in_words(sqlite_url, column, value):
+    """SQLite keeps what it is given."""
+    store = SqlStore(sqlite_url)
+    store.open(STUDY, "{}", 0, STUDY)
+    ask(store)
+    statement = f"UPDATE pesky_evaluations SET {column} = ?"
+    store._database.write(lambda connection: connection.exec_driver_sql(statement, (value,)))
+    with pytest.raises(StorageError, match=f"is damaged in the storage: its {column} was ") as caught:
+        store.changes(STUDY, 0)
+    assert str(caught.value).isprintable()
+    store.close()
+
+
+def test_a_row_that_was_damaged_and_deleted_is_no_longer_missed(store):
+    for _ in range(3):
+        ask(store)
+    store._database.write(lambda c: c.execute(evaluations.delete().where(evaluations.c.id == 1)))
+    assert [each.id for each in store.changes(STUDY, 0)[1]] == [0, 2]
+    assert ask(store).id == 3
 
 
 def test_a_file_is_the_same_from_another_folder(tmp_path, monkeypatch):
@@ -211,7 +243,7 @@ def test_a_file_is_the_same_from_another_folder(tmp_path, monkeypatch):
     store = open_store("sqlite:///study.db")
     store.close()
     monkeypatch.chdir("/")
-    store.open(STUDY, "{}", 0)
+    store.open(STUDY, "{}", 0, STUDY)
     assert open_store(f"sqlite:///{tmp_path}/study.db").names() == [STUDY]
 
 
@@ -219,7 +251,7 @@ class TestBrokenConnections:
     @pytest.fixture
     def store(self, postgres_url):
         store = SqlStore(postgres_url)
-        store.open(STUDY, "{}", 0)
+        store.open(STUDY, "{}", 0, STUDY)
         yield store
         store.close()
 
@@ -265,7 +297,7 @@ class TestBrokenConnections:
 def test_a_store_in_memory_needs_no_sqlalchemy(monkeypatch):
     monkeypatch.setitem(sys.modules, "pesky.store.sql", None)
     store = open_store(None)
-    store.open(STUDY, "{}", 0)
+    store.open(STUDY, "{}", 0, STUDY)
     assert store.append(STUDY, Question("t", {}), known=0, limit=Limit(), worker=None, lease=None)
     with pytest.raises(StorageError, match=r"SQLAlchemy.*pip install"):
         open_store("sqlite:///study.db")

@@ -7,7 +7,9 @@ import json
 import pandas
 from study.quick import COUPLED, SPACE, measure, quick
 
-from pesky import Problem
+from pesky import Choice, Problem, Real
+from pesky.store import Evaluation, State
+from pesky.study.export import to_csv
 
 
 def made():
@@ -59,3 +61,30 @@ def test_an_empty_study_has_an_empty_table():
     s = quick()
     assert s.to_csv() == "id,task\n"
     assert len(s.to_frame()) == 0
+
+
+def test_a_text_that_cannot_be_written_is_written_in_other_words(tmp_path):
+    failed = Evaluation(0, "all", {"x": 0.5}, state=State.FAILED, error="half \ud83d of it")
+    to_csv(Problem({"x": Real(0, 1)}, minimize="f"), [failed], str(tmp_path / "study.csv"))
+    assert r"half \ud83d of it" in (tmp_path / "study.csv").read_text(encoding="utf-8")
+
+
+FORMULAS = ["=1+1", "+1", "-2", "@SUM(A1)", "\tx", "\r=1"]
+
+
+def test_no_text_in_csv_begins_like_a_formula():
+    problem = Problem({"-x": Real(-1, 1), "k": Choice([*FORMULAS, "a-b"])}, minimize="@f", tasks={"+all": ["@f"]})
+    each = [
+        Evaluation(i, "+all", {"-x": -0.5, "k": text}, gain=-0.25, state=State.FAILED, error=text, worker=text)
+        for i, text in enumerate(FORMULAS)
+    ]
+    done = Evaluation(9, "+all", {"-x": -0.5, "k": "a-b"}, state=State.DONE, outcomes={"@f": -3.0}, error="all = well")
+    text = to_csv(problem, [*each, done])
+    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    assert header[:5] == ["id", "task", "'-x", "k", "'@f"]
+    records = [dict(zip(header, row, strict=True)) for row in rows]
+    for record, given in zip(records, FORMULAS, strict=False):
+        assert record["k"] == record["error"] == record["worker"] == f"'{given}"
+    assert all(record["task"] == "'+all" and record["'-x"] == "-0.5" for record in records)
+    assert (records[0]["gain"], records[-1]["'@f"]) == ("-0.25", "-3.0")
+    assert (records[-1]["k"], records[-1]["error"], records[-1]["worker"]) == ("a-b", "all = well", "")

@@ -1,6 +1,7 @@
 """Studies with known outcomes: they measure the rest, and every decision knows what is known."""
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -202,7 +203,7 @@ def test_a_stored_study_goes_on_with_its_functions(tmp_path):
     assert len(loaded.evaluations) == 4
     assert loaded.problem.outcomes == ("c1", "c2")
     loaded.to_csv()
-    with pytest.raises(ProblemError, match=r"'f' could not be stored.*Study\(problem, storage=\.\.\.\)"):
+    with pytest.raises(ProblemError, match=r"'f' is not here.*Study\(problem, storage=\.\.\.\)"):
         loaded.recommend()
     # given again, it goes on; another function of the same outcome is the user's affair
     again = advance(Study(problem(lambda p: p["x2"] + p["x1"]), storage=url, setting=QUICK), 1)
@@ -212,13 +213,17 @@ def test_a_stored_study_goes_on_with_its_functions(tmp_path):
         Study(Problem(SQUARE, minimize="f", constraints=TOY, noise=0.0), storage=url)
 
 
-def test_a_stored_import_path_is_found_again(tmp_path, monkeypatch):
+def test_a_stored_import_path_is_for_people_to_read(tmp_path, monkeypatch):
     (tmp_path / "pesky_prices.py").write_text('def total(p):\n    return p["x1"] + p["x2"]\n')
     monkeypatch.syspath_prepend(tmp_path)
     url = f"sqlite:///{tmp_path / 'known.db'}"
     problem = Problem(SQUARE, minimize="f", constraints=TOY, known={"f": "pesky_prices:total"})
     advance(Study(problem, storage=url, setting=QUICK), 3)
-    advice = Study.load(url, setting=QUICK).recommend()
+    monkeypatch.delitem(sys.modules, "pesky_prices")
+    with pytest.raises(ProblemError, match="it was 'pesky_prices:total' when it was stored"):
+        Study.load(url, setting=QUICK).recommend()
+    assert "pesky_prices" not in sys.modules
+    advice = Study.load(url, known={"f": total}, setting=QUICK).recommend()
     assert advice.expected == pytest.approx(total(advice.params))
 
 

@@ -7,13 +7,14 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
 
 import pytest
 from study.quick import COUPLED, QUICK, SPACE, SPLIT, at, check, measure, quick, score
 
-from pesky import Budget, PeskyError, Problem, ProblemError, Resource, StorageError, Task
+from pesky import Budget, PeskyError, Problem, ProblemError, Resource, Task
+from pesky.errors import StorageAway
 from pesky.store import Limit, State
+from pesky.study.leases import worker_name
 from pesky.study.progress import Progress
 
 
@@ -339,7 +340,7 @@ def test_what_was_measured_is_told_again_until_the_storage_answers():
 
     def flaky(*args, **kwargs):
         if next(failures):
-            raise StorageError("not now")
+            raise StorageAway("not now")
         return tell(*args, **kwargs)
 
     s.store.tell = flaky
@@ -359,11 +360,12 @@ def test_a_lease_is_renewed_while_a_function_runs():
 
 def test_evaluations_of_a_dead_process_are_free_at_once():
     """Its lease has a day to go, but the process that held it is no more."""
-    import socket
-
     s = quick()
-    dead = replace(s.ask(worker=f"{socket.gethostname()}:999999999:ab", lease=86400))
-    alive = s.ask(worker=f"{socket.gethostname()}:{os.getpid()}:cd", lease=0.5)
+    *start, place, began = worker_name().split(":")
+    assert len(start) == 3
+    host, _, token = start
+    dead = s.ask(worker=f"{host}:999999999:{token}:{place}:{began}", lease=86400)
+    alive = s.ask(worker=worker_name(), lease=0.5)
     ending = s.run(measure, budget=3)
     assert ending.evaluations == 3
     assert s.evaluations[dead.id].attempts == 2

@@ -286,6 +286,35 @@ def test_a_death_fails_its_own_call_alone(two: Processes, tmp_path: Path, die: A
     assert other.result(LONG).outcomes == {"": 7.0}
 
 
+def test_a_function_that_forks_and_returns_twice_has_one_result(one: Processes) -> None:
+    """The second process would answer the next call in the place of the first, with a result of another point."""
+
+    def twice(params: Any) -> float:
+        if os.fork() == 0:
+            time.sleep(params["late"])
+        return params["x"]
+
+    for late in (0.0, 0.2):
+        calls = [one.call(twice, {"x": float(x), "late": late}) for x in range(6)]
+        assert [call.result(LONG).outcomes for call in calls] == [{"": float(x)} for x in range(6)]
+    assert [one.submit(lambda x: os.fork() and x, x + 1).result(LONG) for x in range(3)] != [0, 0, 0]
+
+
+def test_an_answer_to_another_call_is_passed_over(one: Processes) -> None:
+    """Whatever gets hold of the connection: answers carry the number of the call that they answer."""
+
+    def meddles(params: Any) -> float:
+        import gc
+        from multiprocessing.connection import Connection
+
+        (line,) = [each for each in gc.get_objects() if isinstance(each, Connection)]
+        line.send((0, ("report", {"": -1.0}, None, 0.0)))
+        return params["x"]
+
+    for x in (1.0, 2.0, 3.0):
+        assert one.call(meddles, {"x": x}).result(LONG).outcomes == {"": x}
+
+
 def test_a_death_is_seen_though_a_fork_holds_the_line(one: Processes, tmp_path: Path) -> None:
     path = str(tmp_path / "pids")
 

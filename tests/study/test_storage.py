@@ -7,7 +7,8 @@ import pytest
 from study.quick import COUPLED, QUICK, SPACE, SPLIT, at, measure, quick
 
 from pesky import DataError, Problem, ProblemError, Real, StorageError, Study, Task
-from pesky.store import Limit, State
+from pesky.errors import StudyGone
+from pesky.store import Limit, Question, State
 
 
 @pytest.fixture
@@ -165,9 +166,9 @@ def test_a_lease_that_runs_out_frees_the_question_and_a_late_result_is_taken():
         s.tell(again, {"f": 77.0})
 
 
-def test_only_an_evaluation_with_a_worker_can_be_renewed():
+def test_only_an_evaluation_with_a_lease_can_be_renewed():
     s = quick()
-    with pytest.raises(DataError, match="has no worker"):
+    with pytest.raises(DataError, match="has no lease"):
         s.renew(s.ask(), 5)
 
 
@@ -179,13 +180,60 @@ def test_a_lost_question_of_another_task_is_not_handed_to_this_one():
     assert s.ask("score").attempts == 2
 
 
-def test_what_always_loses_its_worker_has_failed():
+def test_what_always_loses_its_worker_has_failed_where_that_is_asked_for():
     s = quick(initial=1)
     for attempt in (1, 2):
-        assert s.ask(worker="gone", lease=1e-6, attempts=2).attempts == attempt
-    later = s.ask(worker="gone", lease=60, attempts=2)
+        assert s.ask(worker="gone", lease=1e-6, losses=2).attempts == attempt
+    later = s.ask(worker="gone", lease=60, losses=2)
     assert later.id == 1
     assert s.evaluations[0].state is State.FAILED
+    assert s.evaluations[0].is_given_up
+
+
+def test_a_lease_that_ran_out_is_there_again_unless_someone_took_over():
+    s = quick()
+    slow = s.ask(worker="slow", lease=1e-6)
+    assert s.evaluations[slow.id].state is State.LOST
+    assert s.renew(slow, 60)
+    assert s.evaluations[slow.id].state is State.RUNNING
+
+
+def test_a_study_that_is_started_anew_takes_nothing_of_the_old_one(url):
+    """Results of what was asked before belong to other points, though their numbers are the same."""
+    old = quick(storage=url)
+    asked = old.ask(worker="w", lease=60)
+    again = quick(storage=url)
+    again.store.delete(again.identity)
+    new = quick(storage=url, seed=1)
+    first = new.ask(worker="w", lease=60)
+    assert (first.id, first.params == asked.params) == (asked.id, False)
+    for use in (
+        lambda: old.tell(asked, measure(asked.params)),
+        lambda: old.renew(asked, 60),
+        lambda: old.fail(asked, "an error"),
+        lambda: old.evaluations,
+        old.ask,
+    ):
+        with pytest.raises(StudyGone, match="started anew"):
+            use()
+    with pytest.raises(DataError, match="was asked by another study"):
+        new.tell(asked, measure(asked.params))
+    assert not new.evaluations[first.id].outcomes
+
+
+def test_who_lets_go_has_not_failed():
+    s = quick()
+    first = s.ask(worker="w", lease=60)
+    s.release(first, "preempted")
+    assert s.evaluations[first.id].cause == "released"
+    assert s.ask(worker="v", lease=60).id == first.id
+
+
+def test_a_row_that_does_not_fit_the_problem_is_said_so(url):
+    s = quick(storage=url)
+    s.store.append(s.identity, Question("all", {"x": 7}), known=None, limit=Limit(), worker=None, lease=None)
+    with pytest.raises(StorageError, match=r"evaluation 0 is stored with what does not fit.*'x' was 7"):
+        _ = s.evaluations
 
 
 @pytest.mark.parametrize("tasks", ["skore", ["score", "chek"], []])

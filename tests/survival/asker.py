@@ -4,6 +4,8 @@ import json
 import random
 import sys
 import time
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from survival.small import measure, small
@@ -12,10 +14,34 @@ from pesky.store import Limit
 from pesky.study import Exhausted
 
 
+class Spent:
+    """Where the time of the last ask went: by the clock, of all calls and of the longest, and of the processor."""
+
+    def __init__(self) -> None:
+        self.counted: Counter[str] = Counter()
+
+    def on(self, what: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, whose time counts as spent on this."""
+
+        def timed(*arguments: Any, **options: Any) -> Any:
+            began, cpu = time.perf_counter(), time.process_time()
+            try:
+                return function(*arguments, **options)
+            finally:
+                seconds, longest = time.perf_counter() - began, f"{what}, longest"
+                self.counted[what] += 1
+                self.counted[f"{what}, seconds"] += seconds
+                self.counted[longest] = max(seconds, self.counted[longest])
+                self.counted[f"{what}, CPU seconds"] += time.process_time() - cpu
+
+        return timed
+
+
 def main(url: str, evaluations: int, name: str) -> None:
-    """Print what was asked, how many questions were known at each, and how often and for how long was decided."""
-    study = small(storage=url)
-    decide, when_decided = study._questioner.next, 0
+    """Print what was asked, how many questions were known at each, and where the time of asking went."""
+    study, spent = small(storage=url), Spent()
+    questioner, when_decided = study._questioner, 0
+    decide = spent.on("decisions", questioner.next)
 
     def remembering(evaluations: Any, *arguments: Any) -> Any:
         """How many questions were known when the last one was decided."""
@@ -23,22 +49,25 @@ def main(url: str, evaluations: int, name: str) -> None:
         when_decided = len(evaluations)
         return decide(evaluations, *arguments)
 
-    setattr(study._questioner, "next", remembering)  # noqa: B010 (its type is another)
+    setattr(questioner, "next", remembering)  # noqa: B010 (its type is another)
+    setattr(questioner, "is_kept", spent.on("second thoughts", questioner.is_kept))  # noqa: B010
+    for call in ("claim", "changes", "append"):
+        setattr(study.store, call, spent.on("storage", getattr(study.store, call)))
     print("ready", flush=True)
     sys.stdin.readline()
     known: dict[int, int] = {}
-    seconds: list[float] = []
+    asks: list[dict[str, float]] = []
     while True:
-        began = time.perf_counter()
+        spent.counted.clear()
         try:
-            evaluation = study.ask(limit=Limit(evaluations=evaluations), worker=name, lease=60)
+            evaluation = spent.on("asks", study.ask)(limit=Limit(evaluations=evaluations), worker=name, lease=60)
         except Exhausted:
             break
-        seconds.append(time.perf_counter() - began)
+        asks.append(dict(spent.counted))
         known[evaluation.id] = when_decided
         time.sleep(random.uniform(0.0, 0.1))
         study.tell(evaluation, measure(evaluation.params))
-    print(json.dumps({"known": known, "decisions": study.pace.decisions.total(), "seconds": seconds}))
+    print(json.dumps({"known": known, "levels": study.pace.decisions, "asks": asks}))
 
 
 main(sys.argv[1], int(sys.argv[2]), sys.argv[3])

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 from postgres import postgres_server, postgres_url  # noqa: F401 (fixtures)
-from survival.programs import Program
+from survival.programs import Nursery, Program
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -25,6 +25,23 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Program]]:
 
     def start(module: str, *arguments: object) -> Program:
         started.append(Program(module, tmp_path, *arguments))
+        return started[-1]
+
+    yield start
+    for program in started:
+        for process in program.family():
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        program.process.wait()
+
+
+@pytest.fixture
+def nursery(tmp_path: Path) -> Iterator[Callable[..., Nursery]]:
+    """Starts a nursery, behind a command if one is given; nothing that it started is left after the test."""
+    started: list[Nursery] = []
+
+    def start(*prefix: str) -> Nursery:
+        started.append(Nursery(tmp_path, *prefix))
         return started[-1]
 
     yield start

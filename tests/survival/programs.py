@@ -1,5 +1,6 @@
 """Programs that the tests start and kill, and what is left of them."""
 
+import json
 import os
 import subprocess
 import sys
@@ -32,14 +33,14 @@ def until(condition: Callable[[], T], seconds: float = LONG) -> T:
 class Program:
     """A module of this folder that runs in a process of its own: it loads, says "ready", and waits for a line."""
 
-    def __init__(self, module: str, folder: Path, *arguments: object) -> None:
+    def __init__(self, module: str, folder: Path, *arguments: object, prefix: tuple[str, ...] = ()) -> None:
         self.mark = uuid.uuid4().hex
         self.out, self.err = folder / f"{self.mark}.out", folder / f"{self.mark}.err"
         tests = str(Path(__file__).parent.parent)
         path = os.pathsep.join(filter(None, [tests, os.environ.get("PYTHONPATH")]))
         with self.out.open("w") as out, self.err.open("w") as err:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", f"survival.{module}", *map(str, arguments)],
+                [*prefix, sys.executable, "-m", f"survival.{module}", *map(str, arguments)],
                 stdin=subprocess.PIPE,
                 stdout=out,
                 stderr=err,
@@ -98,3 +99,26 @@ def _is_alive(process: psutil.Process) -> bool:
         return process.is_running() and process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
     except psutil.NoSuchProcess:
         return False
+
+
+class Nursery(Program):
+    """The program `nursery`: forks off runs in milliseconds, since all is loaded already."""
+
+    def __init__(self, folder: Path, *prefix: str) -> None:
+        super().__init__("nursery", folder, prefix=prefix)
+        self.await_ready()
+
+    def spawn(self, **given: object) -> int:
+        """The process of a new run."""
+        before = self.out.read_text()
+        self.say(json.dumps(given))
+        until(lambda: self.is_over() or self.out.read_text()[len(before) :].endswith("\n"))
+        assert not self.is_over(), self.err.read_text()
+        return int(self.out.read_text()[len(before) :])
+
+    def lives(self, pid: int) -> bool:
+        """Whether that run is still there."""
+        try:
+            return _is_alive(psutil.Process(pid))
+        except psutil.NoSuchProcess:
+            return False

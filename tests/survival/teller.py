@@ -30,8 +30,8 @@ class Reporter:
         self.mine = [self._asked(question) for question in questions]
 
     def _asked(self, question: Question) -> Evaluation:
-        append, name = self.study.store.append, self.study.name
-        appended = append(name, question, known=None, limit=Limit(), worker="teller", lease=LEASE)
+        append, study = self.study.store.append, self.study.identity
+        appended = append(study, question, known=None, limit=Limit(), worker="teller", lease=LEASE)
         assert isinstance(appended, Evaluation)
         return appended
 
@@ -42,7 +42,7 @@ class Reporter:
         if is_result:
             self.study.tell(self.mine.pop(0), outcomes)
         else:
-            self.study.store.renew(self.study.name, [e.id for e in self.mine[:2]], "teller", LEASE)
+            self.study.store.renew(self.study.identity, {e.id: 1 for e in self.mine[:2]}, LEASE)
         return time.perf_counter() - began
 
 

@@ -1,15 +1,19 @@
-"""Many who ask and tell at once: nobody is refused, nothing is asked twice, and telling waits for nobody's deciding."""
+"""Many who ask and tell at once: nobody is refused, nothing is asked twice, and nobody waits for others' deciding."""
 
 import itertools
 import json
 import os
+from collections import Counter
 from pathlib import Path
 from statistics import quantiles
+from typing import Any
 
 import pytest
-from survival.small import small
+from survival.small import measure, small
 
-from pesky.store import Evaluation, State
+from pesky import Study
+from pesky.store import Evaluation, Limit, Question, State
+from pesky.study.question import APART, PATIENCE, SHARED
 
 ASKERS, EVALUATIONS, TOLD_BY_TELLER = 8, int(os.environ.get("PESKY_CROWD", "250")), 20
 
@@ -22,6 +26,9 @@ def test_a_crowd_asks_and_tells(url: str, start, tmp_path: Path, show):
     than processes still runs it soon. How soon it does so, and how fast the disk is, it measures at the same time with
     the same reports to a study that nobody else works on. What they take beyond that is the wait for others'
     transactions: one that had to wait for others' deciding would take as long as that, seconds on two cores.
+
+    Those who ask say how long they decided, and how long they waited for the storage. With eight of them on two cores
+    nearly all of it is waiting for a processor, so that seconds of the processor are what to compare.
     """
     quiet = f"sqlite:///{tmp_path / 'quiet.db'}" if url.startswith("sqlite") else url
     teller = start("teller", url, quiet, TOLD_BY_TELLER)
@@ -38,15 +45,26 @@ def test_a_crowd_asks_and_tells(url: str, start, tmp_path: Path, show):
     evaluations = list(small(storage=url).evaluations.values())
     known = {int(id_): count for each in asked for id_, count in each["known"].items()}
     again = repeats(evaluations[TOLD_BY_TELLER:])
-    decisions = sum(each["decisions"] for each in asked) / len(known)
+    asks = [ask for each in asked for ask in each["asks"]]
+    spent = sum(map(Counter, asks), Counter[str]())
+    decisions = spent["decisions"] / len(known)
     waits, undisturbed = zip(*reports, strict=True)
-    asks = [seconds for each in asked for seconds in each["seconds"]]
+    seconds = [ask["asks, seconds"] for ask in asks]
+    beside = [ask["asks, seconds"] - ask["decisions, seconds"] for ask in asks]
+    again_and_again = [ask["decisions, seconds"] / ask["decisions, longest"] for ask in asks]
+    stages = ("asks", "decisions", "second thoughts", "storage")
     seen = {
         "evaluations": len(evaluations),
         "seconds in all": round(max(e.ended or 0 for e in evaluations) - evaluations[TOLD_BY_TELLER].asked, 1),
         "asked while open": len(again),
         "decisions per question": round(decisions, 2),
-        "ask, median and longest": [round(quantiles(asks)[1], 3), round(max(asks), 3)],
+        "ask, median and longest": [round(quantiles(seconds)[1], 3), round(max(seconds), 3)],
+        "seconds in all asks, and of the processor": {
+            stage: [round(spent[f"{stage}, seconds"], 1), round(spent[f"{stage}, CPU seconds"], 1)] for stage in stages
+        },
+        "calls": {stage: int(spent[stage]) for stage in stages},
+        "an ask beside its decisions, most": round(max(beside), 3),
+        "decisions of an ask, most, in terms of the longest": round(max(again_and_again), 2),
         "reports": len(reports),
         "report, 99th percentile and longest": [round(quantiles(waits, n=100)[98], 4), round(max(waits), 4)],
         "the same where nobody asks": [round(quantiles(undisturbed, n=100)[98], 4), round(max(undisturbed), 4)],
@@ -60,6 +78,61 @@ def test_a_crowd_asks_and_tells(url: str, start, tmp_path: Path, show):
     assert [(one, two) for one, two in again if known[two] <= one] == []
     assert max(waits) < 1.0 + 2 * max(undisturbed)
     assert decisions < 2.5
+    # Who asks waits for their own decisions, which are few, and for others' transactions, which are short.
+    assert max(again_and_again) < 4
+    assert [ask for ask in asks if ask["asks, seconds"] > 3 * ask["decisions, seconds"] + 10 * max(waits)] == []
+
+
+def beside_another(monkeypatch: pytest.MonkeyPatch, most: int) -> tuple[Study, list[Evaluation]]:
+    """A study beside whose first so many decisions another process asks and tells what it is about to ask."""
+    study, theirs = small(), []
+    other = small(storage=study.store)
+    for _ in range(6):
+        evaluation = study.ask()
+        study.tell(evaluation, measure(evaluation.params))
+    decide = study._questioner.next
+
+    def meanwhile(*given: Any) -> Question:
+        question = decide(*given)
+        if len(theirs) < most:
+            theirs.append(other.add(question.params, measure(question.params)))
+        return question
+
+    monkeypatch.setattr(study._questioner, "next", meanwhile)
+    study.pace.decisions.clear()
+    return study, theirs
+
+
+def test_who_decides_again_does_not_begin_from_nothing(monkeypatch: pytest.MonkeyPatch):
+    """Not even if there are new data: the last analysis is brought up to date."""
+    study, theirs = beside_another(monkeypatch, 2)
+    asked = study.ask()
+    assert study.pace.decisions == {"full": 1, "update": 2}
+    apart = [max(abs(asked.params[name] - each.params[name]) for name in asked.params) for each in theirs]
+    assert min(apart) > APART
+    study.tell(asked, measure(asked.params))
+    study.ask()
+    assert study.pace.decisions == {"full": 2, "update": 2}
+
+
+def test_who_has_decided_again_for_long_takes_what_is_not_theirs(monkeypatch: pytest.MonkeyPatch):
+    study, _ = beside_another(monkeypatch, 0)
+    known = study.evaluations
+    question = study._questioner.next(known, ("all",), Limit(), None, False)
+    centre = dict.fromkeys(question.params, 0.5)
+    now = {**known, 99: Evaluation(99, "all", centre)}
+    monkeypatch.setattr("pesky.study.question.overlap", lambda *given: 2 * SHARED)
+
+    def is_kept(*seconds: float) -> bool:
+        study._questioner._seconds[:] = seconds
+        return study._questioner.is_kept(question, known, now, Limit())
+
+    assert not is_kept(1.0)
+    assert not is_kept(1.0, 0.5, 0.4)
+    assert is_kept(1.0, 0.5, 0.6)
+    assert is_kept(100.0, *[0.1] * PATIENCE)
+    same = {**known, 99: Evaluation(99, "all", question.params)}
+    assert not study._questioner.is_kept(question, known, same, Limit())
 
 
 def repeats(evaluations: list[Evaluation]) -> list[tuple[int, int]]:

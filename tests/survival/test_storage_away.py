@@ -10,7 +10,8 @@ from study.quick import SPLIT, check, quick
 from study.quick import measure as measured
 from survival.programs import until
 
-from pesky import Budget, StorageError
+from pesky import Budget
+from pesky.errors import StorageAway
 from pesky.store import MemoryStore, State
 
 
@@ -26,7 +27,7 @@ class Moody:
         def call(*arguments: Any, **options: Any) -> Any:
             self.calls[name] += 1
             if self.calls[name] % 3 == 0:
-                raise StorageError("not now")
+                raise StorageAway("not now")
             return answer(*arguments, **options)
 
         return call
@@ -72,7 +73,9 @@ class EventLoop(Executor):
 def test_an_executor_never_waits_for_the_storage(monkeypatch):
     store, who = MemoryStore(), []
     tell = store.tell
-    monkeypatch.setattr(store, "tell", lambda *given: who.append(threading.current_thread().name) or tell(*given))
+    monkeypatch.setattr(
+        store, "tell", lambda *given, **named: who.append(threading.current_thread().name) or tell(*given, **named)
+    )
     quick(storage=store).run(measured, Budget(evaluations=4), workers=2, executor=EventLoop())
     assert len(who) >= 4
     assert not any(name.startswith("event loop") for name in who)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky import sqp
@@ -58,6 +58,27 @@ def maximize(
     if neighbors is not None:
         x, value = _alternate(values, margin, x, value, neighbors, effort.steps)
     return Best(x, value)
+
+
+def best_of(
+    values: Values,
+    candidates: Float[Tensor, "n d"],
+    allowed: Bool[Tensor, "n t"],
+    margin: Callable[[Tensor], Tensor] | None = None,
+) -> Best:
+    """For each task the best of the candidates that it is allowed; minus infinity, somewhere, if there are none."""
+    with torch.no_grad():
+        value = values(candidates)
+        # What is allowed and worth nothing at all, to a rule that counts in logarithms, is above what is not allowed.
+        lowest = torch.finfo(value.dtype).min
+        value = torch.where(allowed, value.nan_to_num(nan=lowest, neginf=lowest), -torch.inf)
+        for t, own in enumerate(allowed.unbind(-1)):
+            if margin is not None and bool(own.any()):
+                # Lowered for each task by itself: all that is left to one may be without.
+                inside = lowered(margin, candidates[own])(candidates[own]) >= 0
+                value[own, t] = torch.where(inside, value[own, t], -torch.inf)
+    best = value.argmax(0)
+    return Best(candidates[best], value.gather(0, best[None])[0])
 
 
 def lowered(margin: Callable[[Tensor], Tensor], candidates: Float[Tensor, "*w n d"]) -> Callable[[Tensor], Tensor]:

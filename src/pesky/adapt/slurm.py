@@ -13,6 +13,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from pesky.errors import PeskyError
+from pesky.study.processes import WorkerDied, WorkerStopped
 
 if TYPE_CHECKING:
     import submitit
@@ -28,8 +29,16 @@ ACCOUNTING = 60.0
 _TAIL = 1000
 
 
-class JobFailed(RuntimeError):
-    """A job ended without a result: its node died, it was preempted or cancelled, or its time was up."""
+LOST = ("CANCELLED", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "REVOKED", "REQUEUED", "RESIZING")
+"""States in which a job ends for reasons that are not its own; out of memory and out of time are its own."""
+
+
+class JobFailed(WorkerDied):
+    """A job ended without a result: it crashed, ran out of memory, or its time was up."""
+
+
+class JobLost(JobFailed, WorkerStopped):
+    """The same for reasons that are not the job's: its node died, or it was preempted or canceled."""
 
 
 class SlurmExecutor(Executor):
@@ -57,7 +66,7 @@ class SlurmExecutor(Executor):
         self._is_closed = False
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """What `fn(*args, **kwargs)` returns as a job, to come; JobFailed if the job dies."""
+        """What `fn(*args, **kwargs)` returns as a job, to come; JobFailed or JobLost if the job dies."""
         if self._is_closed:
             raise RuntimeError("this executor was shut down: make a new one for more calls.")
         future = _JobFuture(self._job(fn, args, kwargs))
@@ -143,7 +152,7 @@ class _JobFuture(Future[Any]):
             return
         try:
             if not (isinstance(self.job, _submitit().DebugJob) or self._has_result()):
-                raise JobFailed(self._obituary())
+                raise self._obituary()
             result = self.job.results()[0]
         except Exception as error:
             self.set_exception(error)
@@ -167,10 +176,13 @@ class _JobFuture(Future[Any]):
             self._doubt = doubt, time.monotonic()
         return time.monotonic() - self._doubt[1] >= patience
 
-    def _obituary(self) -> str:
+    def _obituary(self) -> JobFailed:
         log = (self.job.stderr() or self.job.stdout() or "").strip()
         words = f"its output ends with:\n{log[-_TAIL:]}" if log else "it has written nothing."
-        return f"job {self.job.job_id} ended without a result (state: {self.job.state}); {words}"
+        # "CANCELLED by 1000", and a plus where there is more to say
+        state = self.job.state.upper().partition(" ")[0].rstrip("+")
+        kind = JobLost if state in LOST else JobFailed
+        return kind(f"job {self.job.job_id} ended without a result (state: {self.job.state}); {words}")
 
 
 class _OnNode:

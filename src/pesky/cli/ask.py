@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from pesky.cli.arguments import AsJson, StudyPath
+from pesky.cli.words import claim_of
 
 
 def ask(
@@ -32,8 +33,8 @@ def ask(
     )
     expected = file.problem.tasks[asked.task].outcomes
     if json:
-        fields = {"id": asked.id, "task": asked.task, "params": dict(asked.params), "gain": asked.gain}
-        say_json({**fields, "outcomes": list(expected)})
+        fields = {"id": asked.id, "claim": claim_of(asked), "task": asked.task, "params": dict(asked.params)}
+        say_json({**fields, "gain": asked.gain, "outcomes": list(expected)})
         return
     screen = console()
     why = "initial design" if kept.decision is None else f"chosen by {kept.rule.name}"
@@ -43,7 +44,8 @@ def ask(
     for name, value in asked.params.items():
         screen.print(f"  {name:<{width}} = {exact(value)}")
     screen.print(
-        f"Then: pesky tell {study} {asked.id} " + " ".join(f"{_quoted(name)}=..." for name in expected), soft_wrap=True
+        f"Then: pesky tell {study} {claim_of(asked)} " + " ".join(f"{_quoted(name)}=..." for name in expected),
+        soft_wrap=True,
     )
 
 

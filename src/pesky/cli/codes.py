@@ -6,7 +6,9 @@ MISTAKE = 2
 NOT_YET = 3
 STORAGE = 4
 SPENT = 5
+HUNG_UP = 129
 INTERRUPTED = 130
+TERMINATED = 143
 
 MEANINGS = {
     DONE: "done; of a run: the recommendation is confident",
@@ -16,4 +18,5 @@ MEANINGS = {
     STORAGE: "the storage cannot be opened, or lacks what was asked for",
     SPENT: "nothing was asked, since the budget is spent",
     INTERRUPTED: "interrupted; what was measured is kept",
+    TERMINATED: f"asked to end by SIGTERM, likewise ({HUNG_UP}: by SIGHUP)",
 }

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pesky.cli import codes
 from pesky.cli.advice import advise, code_of, plain, print_advice
-from pesky.cli.consoles import console, say_json
+from pesky.cli.consoles import console, say_error, say_json
 from pesky.cli.kept import open_study, where
 from pesky.cli.live import LiveView
 from pesky.cli.plain import PlainLines
@@ -26,7 +26,14 @@ def conduct(command: str, file: StudyFile, workers: int, tasks: tuple[str, ...],
     before = {id_: evaluation.state for id_, evaluation in study.evaluations.items()}
     if not quiet:
         screen.print(_beginning(command, file, study), soft_wrap=True)
-    ending = _run(file, study, workers, tasks, screen, quiet)
+    try:
+        ending = _run(file, study, workers, tasks, screen, quiet)
+    except SystemExit:  # asked to end by a signal: there may be no time for a recommendation
+        say_error(f"asked to end; all that was measured is kept. `pesky {command} {file.path.name}` goes on.")
+        raise
+    if ending.is_storage_away:
+        say_error(f"{ending.reason}; the storage does not answer, so there is no recommendation.")
+        return codes.INTERRUPTED
     is_idle = before == {id_: evaluation.state for id_, evaluation in study.evaluations.items()}
     advice = advise(study)
     screen.print(_end(command, file, ending, is_idle), soft_wrap=True)
@@ -71,6 +78,7 @@ def _run(
             watch=watch,
             lease=file.run.lease,
             attempts=file.run.attempts,
+            losses=file.run.losses,
         )
 
 

@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from pesky.text import escaped, harmless
+
 if TYPE_CHECKING:
     from rich.console import Console
 
 WIDE = 240
 """Columns where there is no terminal: a table in a file or a pipe is not to be cut."""
+
+
+LONG = 20_000
+"""Characters of an error that are printed: a study file may have many mistakes."""
 
 
 def console(*, stderr: bool = False) -> "Console":
@@ -32,9 +38,9 @@ def is_interactive() -> bool:
 def say_error(text: str) -> None:
     """Print what went wrong."""
     typer.secho("error: ", nl=False, err=True, fg="red", bold=True)
-    typer.echo(text, err=True)
+    typer.echo(harmless(text, LONG), err=True)
 
 
 def say_json(value: object) -> None:
     """Print a value for programs."""
-    typer.echo(json.dumps(value, indent=1, ensure_ascii=False))
+    typer.echo(escaped(json.dumps(value, indent=1, ensure_ascii=False)))

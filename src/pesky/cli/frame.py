@@ -13,6 +13,7 @@ from rich.text import Text
 from pesky.cli.plain import stopping
 from pesky.cli.words import duration, exact, first_line, values
 from pesky.store import Evaluation, State
+from pesky.text import one_line
 
 if TYPE_CHECKING:
     from pesky.study import Progress, Recommendation
@@ -70,8 +71,8 @@ def frame(sight: Sight, now: float) -> RenderableType:
             rows.add_row(label, content)
     return Panel(
         rows,
-        title=Text.assemble((progress.study.name, "bold"), f": {goal}"),
-        subtitle=Text(sight.storage, style="dim"),
+        title=Text.assemble((one_line(progress.study.name), "bold"), f": {goal}"),
+        subtitle=Text(one_line(sight.storage), style="dim"),
         title_align="left",
         subtitle_align="right",
         box=box.ROUNDED,
@@ -104,7 +105,7 @@ def _bar(now: float, limit: float | None, plain: str, text: str) -> RenderableTy
 def _best(sight: Sight) -> Rows:
     best = sight.best
     if best is None:
-        return [("best so far", Text(sight.trouble or "not known yet", style="dim"))]
+        return [("best so far", Text(first_line(sight.trouble) or "not known yet", style="dim"))]
     sure = ("best so far", "bold green") if best.is_confident else ("likeliest", "bold yellow")
     held = Text("   ").join(Text(f"P({text}) = {p:.3f}") for text, p in best.probabilities.items())
     return [
@@ -134,7 +135,7 @@ def _running(progress: "Progress", now: float) -> Rows:
     for e in progress.running[:SHOWN]:
         again = f", attempt {e.attempts}" if e.attempts > 1 else ""
         since = "" if e.began is None else duration(now - e.began)
-        table.add_row(Text(f"#{e.id} {e.task}{again}"), Text(values(e.params)), since)
+        table.add_row(Text(f"#{e.id} {one_line(e.task)}{again}"), Text(values(e.params)), since)
     rows: Rows = [("running", table)] if progress.running else []
     if len(progress.running) > SHOWN:
         rows.append(("", Text(f"and {len(progress.running) - SHOWN} more", style="dim")))

@@ -4,11 +4,12 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pesky.errors import ProblemError, StorageError
+from pesky.errors import ProblemError, StorageAway, StorageError
 from pesky.file import StudyFile
-from pesky.file.storage import hidden
 from pesky.problem import Problem
 from pesky.store import Evaluation, Store, open_store
+from pesky.store.url import hidden, path_of
+from pesky.study.stored import check_fits, stored_problem
 
 if TYPE_CHECKING:
     from pesky.study import Study
@@ -24,12 +25,12 @@ class Kept:
 
 def where(file: StudyFile) -> str:
     """The storage for people to read: a path relative to here, or an URL without its password."""
-    scheme, _, path = file.storage.partition(":///")
-    return os.path.relpath(path) if scheme.startswith("sqlite") else hidden(file.storage)
+    path = path_of(file.storage)
+    return hidden(file.storage) if path is None else os.path.relpath(path)
 
 
-def open_study(file: StudyFile) -> "Study":
-    """The study, continued if it is there and begun if it is not."""
+def open_study(file: StudyFile, *, read_only: bool = False) -> "Study":
+    """The study, continued if it is there and begun if it is not; `read_only`, it must be there."""
     from pesky.file.rules import rule_in
     from pesky.study import Study
 
@@ -37,7 +38,7 @@ def open_study(file: StudyFile) -> "Study":
     try:
         return Study(
             file.problem,
-            storage=file.storage,
+            storage=open_store(file.storage, read_only=True) if read_only else file.storage,
             name=file.name,
             seed=run.seed,
             rule=rule_in(run),
@@ -52,36 +53,49 @@ def open_study(file: StudyFile) -> "Study":
 
 
 def look(file: StudyFile) -> Kept:
-    """The study as it is kept; a StorageError if there is none. Nothing is created."""
-    store = _existing(file)
+    """The study as it is kept; a StorageError if there is none, or if it is damaged. Nothing is written."""
+    store = _existing(file, read_only=True)
     if store is None or file.name not in store.names():
         raise StorageError(
             f"there is no study {file.name!r} in {where(file)} yet: `pesky run {file.path.name}` or "
             f"`pesky ask {file.path.name}` begins it."
         )
-    problem = Problem.from_json(store.load(file.name).problem)
+    kept = store.load(file.name)
+    problem = stored_problem(kept)
     # The file's own knows where its functions are.
     problem = file.problem if file.problem == problem else problem
-    return Kept(problem, store.changes(file.name, 0)[1])
+    _, evaluations = store.changes(kept.identity, 0)
+    store.close()
+    for evaluation in evaluations:
+        check_fits(problem, evaluation)
+    return Kept(problem, evaluations)
 
 
 def forget(file: StudyFile) -> None:
     """Delete the study from its storage, if it is there."""
     store = _existing(file)
     if store is not None:
-        store.delete(file.name)
+        if file.name in store.names():
+            store.delete(store.load(file.name).identity)
         store.close()
 
 
-def count(file: StudyFile) -> int:
-    """How many evaluations are kept of the study."""
-    store = _existing(file)
-    return 0 if store is None or file.name not in store.names() else len(store.changes(file.name, 0)[1])
-
-
-def _existing(file: StudyFile) -> Store | None:
-    """The store, unless it is a file that is not there: to look must not make one."""
-    scheme, _, path = file.storage.partition(":///")
-    if scheme.startswith("sqlite") and not os.path.exists(path):
+def count(file: StudyFile) -> int | None:
+    """How many evaluations are kept of the study; None if they cannot be read."""
+    store = _existing(file, read_only=True)
+    if store is None or file.name not in store.names():
+        return 0
+    try:
+        return len(store.changes(store.load(file.name).identity, 0)[1])
+    except StorageAway:
+        raise
+    except StorageError:
         return None
-    return open_store(file.storage)
+
+
+def _existing(file: StudyFile, *, read_only: bool = False) -> Store | None:
+    """The store, unless it is a file that is not there: to look must not make one."""
+    path = path_of(file.storage)
+    if path is not None and not os.path.exists(path):
+        return None
+    return open_store(file.storage, create=False, read_only=read_only)

@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from pesky.cli.frame import Sight, frame
+from pesky.text import colored
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -44,10 +45,10 @@ class LiveView:
             self._recommend(progress)
 
     def print(self, line: str) -> None:
-        """Print a line above the view."""
+        """Print a line above the view, in its colors; whatever else it asks of the terminal would tear the view."""
         from rich.text import Text
 
-        self._live.console.print(Text.from_ansi(line), soft_wrap=True)
+        self._live.console.print(Text.from_ansi(colored(line)), soft_wrap=True)
 
     def _recommend(self, progress: "Progress") -> None:
         known = (progress.done, progress.failed)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from pesky.cli.words import duration, first_line, is_feasible, measured, values
 from pesky.store import Evaluation, State
+from pesky.text import one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +39,7 @@ class PlainLines:
         limit = progress.budget.evaluations
         ended = sum(each.state in (State.DONE, State.FAILED) and not each.is_yours for each in self._seen.values())
         count = f"[{ended}{'' if limit is None else f'/{limit}'}]"
-        asked = f"{count} #{e.id} {e.task} at {values(e.params)}"
+        asked = f"{count} #{e.id} {one_line(e.task)} at {values(e.params)}"
         took = "" if e.seconds is None else f" in {duration(e.seconds)}"
         if e.state is not State.DONE:
             reason = first_line(e.error)

@@ -14,7 +14,7 @@ def recommend(study: StudyPath, json: AsJson = False) -> None:
 
     file = StudyFile.read(study, importing=False)
     look(file)
-    opened = open_study(file)
+    opened = open_study(file, read_only=True)
     advice = advise(opened)
     if json:
         say_json(plain(advice))

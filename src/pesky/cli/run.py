@@ -28,8 +28,9 @@ def run(
     from pesky.file import StudyFile
 
     file = StudyFile.read(study, running=True, evaluations=evaluations)
-    if fresh and (kept := count(file)):
-        if is_interactive() and not typer.confirm(f"Forget {counted(kept)} of {file.name!r}?", err=True):
+    if fresh and (kept := count(file)) != 0:
+        what = "the damaged evaluations" if kept is None else counted(kept)
+        if is_interactive() and not typer.confirm(f"Forget {what} of {file.name!r}?", err=True):
             raise typer.Exit(codes.INTERRUPTED)
         forget(file)
     slots = sum(resource.slots for resource in file.problem.resources.values())

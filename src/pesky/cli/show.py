@@ -34,9 +34,10 @@ def show(
     evaluations = [e for e in kept.evaluations if state is None or e.state.value == state]
     if csv is not None:
         from pesky.study.export import to_csv
+        from pesky.text import escaped
 
         text = to_csv(kept.problem, evaluations, None if csv == "-" else csv)
-        typer.echo(text if csv == "-" else f"{len(evaluations)} evaluations written to {csv}", nl=csv != "-")
+        typer.echo(escaped(text) if csv == "-" else f"{len(evaluations)} evaluations written to {csv}", nl=csv != "-")
     elif json:
         from pesky.cli.words import is_feasible
         from pesky.study.export import as_dict

@@ -1,5 +1,7 @@
 """`pesky tell`: what came out of a measurement by hand, or data of one's own."""
 
+import math
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,23 +22,39 @@ def tell(
     params: Annotated[
         str | None, typer.Option(help="Data of your own, at these parameters (JSON), without an ID.")
     ] = None,
-    seconds: Annotated[float | None, typer.Option(min=0, help="How long it took, where costs are measured.")] = None,
+    untold: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Results that a run could not keep, in the file that it wrote.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="How long it took, where costs are measured.")] = None,
 ) -> None:
-    """Tell what came out: all outcomes or some, now and later; or add data of your own with --params."""
+    """Tell what came out: all outcomes or some, now and later; or add data of your own with --params.
+
+    An ID as `pesky ask` prints it, like 3@5f2c1e, is only taken by the study that asked; 3 alone is not checked.
+    """
     from pesky.cli.kept import look, open_study
     from pesky.cli.words import measured
     from pesky.cli.words import values as in_words
     from pesky.file import StudyFile
 
+    if seconds is not None and not 0 <= seconds < math.inf:  # in this form, NaN is refused
+        raise DataError(f"--seconds was {seconds:g}: expected how long it took, a finite number, 0 or above.")
     given = list(values or [])
-    id_ = None if params is not None or not given or "=" in given[0] else _id(given.pop(0))
+    id_, tag = (None, "") if params is not None or not given or "=" in given[0] else _claim(given.pop(0))
     told = outcomes(given) | (json_object("--json", json) if json else {})
+    if untold is not None:
+        _recover(study, untold)
+        return
     if id_ is None and params is None:
         raise DataError("which evaluation? Give its ID, as `pesky ask` printed it, or --params for data of your own.")
     file = StudyFile.read(study, importing=False)
     if id_ is not None and id_ not in {evaluation.id for evaluation in look(file).evaluations}:
         raise DataError(f"there is no evaluation #{id_}: `pesky show {study}` lists them; --params adds your own data.")
     opened = open_study(file)
+    if not opened.identity.startswith(tag):
+        raise DataError(
+            f"#{id_} was asked by another study, {tag}, since when {file.name!r} was started anew: expected a question "
+            f"of this one; `pesky tell {study} --params '{{...}}'` keeps what was measured as data of your own."
+        )
     if params is not None:
         evaluation = opened.add(json_object("--params", params), told)  # pyright: ignore[reportArgumentType]
     else:
@@ -54,8 +72,18 @@ def tell(
     typer.echo(f"#{evaluation.id} {evaluation.state.value} at {in_words(evaluation.params)}: {said}{rest}")
 
 
-def _id(text: str) -> int:
-    digits = text.removeprefix("#")
-    if not digits.isdecimal():
+def _claim(text: str) -> tuple[int, str]:
+    """The number, and the beginning of the study's identity if it is given."""
+    digits, _, tag = text.removeprefix("#").partition("@")
+    if not digits.isdecimal() or len(digits) > 9:
         raise DataError(f"{text!r} is no evaluation: expected its number, as `pesky ask` printed it, or name=value.")
-    return int(digits)
+    return int(digits), tag
+
+
+def _recover(study: Path, path: Path) -> None:
+    from pesky.cli.kept import open_study
+    from pesky.cli.words import counted
+    from pesky.file import StudyFile
+
+    taken = open_study(StudyFile.read(study, importing=False)).recover(path)
+    typer.echo(f"{counted(len(taken))} told from {path}; it can be deleted.")

@@ -1,4 +1,7 @@
-"""Values as people read them."""
+"""Values as people read them.
+
+What a storage holds may be anybody's: of its texts only what a terminal does not obey is printed.
+"""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -6,11 +9,12 @@ from contextlib import suppress
 from pesky.problem import Option, Problem
 from pesky.problem.fields import number
 from pesky.store.evaluation import Evaluation, State, short
+from pesky.text import harmless, one_line
 
 
 def values(given: Mapping[str, Option]) -> str:
     """Parameters or outcomes on one line."""
-    return ", ".join(f"{name}={short(value)}" for name, value in given.items())
+    return ", ".join(f"{one_line(name)}={short(value)}" for name, value in given.items())
 
 
 def measured(evaluation: Evaluation, problem: Problem) -> str:
@@ -22,6 +26,11 @@ def measured(evaluation: Evaluation, problem: Problem) -> str:
     return values(words)
 
 
+def claim_of(evaluation: Evaluation) -> str:
+    """The number of an evaluation and the beginning of its study's identity, which `pesky tell` checks."""
+    return f"{evaluation.id}@{evaluation.study[:6]}"
+
+
 def counted(evaluations: int) -> str:
     """How many evaluations."""
     return "1 evaluation" if evaluations == 1 else f"{evaluations} evaluations"
@@ -29,7 +38,10 @@ def counted(evaluations: int) -> str:
 
 def exact(value: Option) -> str:
     """One value to be copied."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = str(value)
+    return text if text.isprintable() else repr(text)
 
 
 def duration(seconds: float) -> str:
@@ -48,7 +60,7 @@ def duration(seconds: float) -> str:
 
 def first_line(text: str | None) -> str:
     """An error on one line: what it says, without the places in the code below it."""
-    lines = [line.strip() for line in (text or "").strip().splitlines() if not line.startswith("  ")]
+    lines = [line.strip() for line in harmless(text or "").strip().splitlines() if not line.startswith("  ")]
     said = ": ".join(filter(None, lines))
     return said if len(said) <= 200 else f"{said[:197]}..."
 

@@ -1,17 +1,9 @@
 """What to do next: which task, and where."""
 
-from pesky.decide.choose import (
-    Analysis,
-    Choices,
-    Decision,
-    analyze,
-    choose,
-    choose_each,
-    draw,
-    update,
-    worth_at_optima,
-)
+from pesky.decide.choose import Analysis, Choices, Decision, analyze, choose, choose_each, update
+from pesky.decide.draw import draw, worth_at_optima
 from pesky.decide.menu import Menu, fixed_prices
+from pesky.decide.settled import Settled
 from pesky.decide.worn import worn_out
 
 __all__ = [
@@ -19,6 +11,7 @@ __all__ = [
     "Choices",
     "Decision",
     "Menu",
+    "Settled",
     "analyze",
     "choose",
     "choose_each",

@@ -1,7 +1,6 @@
 """The question worth most for its price: which task, at which point."""
 
 import math
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ from pesky.chance import Source, lanes, normal, uniform
 from pesky.clock import now
 from pesky.decide.doubt import NEGLIGIBLE, doubt
 from pesky.decide.menu import Menu, worth_per_cost
+from pesky.decide.settled import Settled, instead
 from pesky.decide.worn import Worn
 from pesky.model.belief import Belief, over_samples
 from pesky.optimum.recommend import standing
@@ -23,8 +23,6 @@ CANDIDATES = 256
 """Points at which the worth is looked at before the ascent."""
 QUICK_CANDIDATES, QUICK = 64, Effort(starts=2, steps=3)
 """The same where deciding must not take longer than measuring."""
-APART = 1e-3
-"""Points closer than this, in the unit cube, are the same question."""
 
 
 class Analysis(NamedTuple):
@@ -41,11 +39,14 @@ class Decision(NamedTuple):
     task: int
     u: Float[Tensor, " d"]
     gain: float | None
-    """Expected information of running the task there, in nats; None if the rule counts in something else."""
+    """Expected information of running the task there, in nats; None if the rule counts in something else.
+
+    Information is never negative: an estimate below zero is an error of the approximation and is reported as 0.
+    """
     price: float
     """What it is expected to cost."""
     per_task: Float[Tensor, " t"]
-    """What every task is worth to the rule, each at its own best point."""
+    """What every task is worth to the rule, each at its own best point, as it was computed."""
     worth: Worth
     seconds: dict[str, float]
     """CPU time of each stage."""
@@ -74,21 +75,36 @@ class Choices(NamedTuple):
     seconds: dict[str, float]
 
 
-def choose(analysis: Analysis, menu: Menu, min_probability: float | None = None, worn: Worn | None = None) -> Decision:
+def choose(
+    analysis: Analysis,
+    menu: Menu,
+    min_probability: float | None = None,
+    worn: Worn | None = None,
+    settled: Settled | None = None,
+) -> Decision:
     """The task and point worth most for their cost.
 
-    `min_probability` is what the probability that all constraints hold must reach at the point, and `worn` are places
-    to keep away from.
+    `min_probability` is what the probability that all constraints hold must reach at the point, `worn` are places
+    to keep away from, and `settled` are questions not to be asked again.
     """
-    best = choose_each(analysis, menu, min_probability, worn)
-    gain = float(best.gain) if analysis.rule.in_nats else None
+    best = choose_each(analysis, menu, min_probability, worn, settled)
+    gain = reported(best.gain) if analysis.rule.in_nats else None
     return Decision(int(best.task), best.u, gain, float(best.price), best.per_task, analysis.worth, best.seconds)
 
 
+def reported(gain: Float[Tensor, ""]) -> float:
+    """The gain, or zero where it is below that or no number; max(NaN, 0) would be NaN."""
+    return max(0.0, float(gain))
+
+
 def choose_each(
-    analysis: Analysis, menu: Menu, min_probability: float | None = None, worn: Worn | None = None
+    analysis: Analysis,
+    menu: Menu,
+    min_probability: float | None = None,
+    worn: Worn | None = None,
+    settled: Settled | None = None,
 ) -> Choices:
-    """The same, for every one of the studies in lockstep."""
+    """The same, for every one of the studies in lockstep, of which none has `settled` questions."""
     scene, rule, worth, is_full = analysis
     belief, space = scene.belief, scene.space
     began = now(belief.amplitude)
@@ -101,7 +117,9 @@ def choose_each(
         return worth_per_cost(menu, rule, worth, belief, X)
 
     def best_within(worn: Worn | None) -> Best:
-        return maximize(per_cost, candidates, neighbors, _margin(scene, min_probability, worn), effort)
+        margin = _margin(scene, min_probability, worn)
+        best = maximize(per_cost, candidates, neighbors, margin, effort)
+        return best if settled is None else instead(best, per_cost, candidates, margin, settled)
 
     best = best_within(worn)
     if worn is not None and worn.asked.dim() > 2:
@@ -117,7 +135,9 @@ def choose_each(
     gain = torch.gather(per_task, -1, task)[..., 0]
     is_sure = per_task.amax(-1) < NEGLIGIBLE
     if rule.in_nats and min_probability is None and bool(is_sure.any()):
-        other, at = doubt(belief, space, menu, scene.confidence, scene.draw_seed(), scene.pending)
+        other, at = doubt(belief, space, menu, scene.confidence, scene.draw_seed(), scene.pending, settled)
+        if settled is not None:
+            is_sure = is_sure & ~settled.at(at[None])[0, other]
         with torch.no_grad():
             there = per_cost(at[..., None, :]) * menu.prices(at[..., None, :])
         told = torch.gather(there[..., 0, :], -1, other[..., None])[..., 0]
@@ -137,55 +157,6 @@ def _margin(scene: Scene, min_probability: float | None, worn: Worn | None) -> C
     if worn is not None:
         margins.append(worn.margin)
     return (lambda X: torch.stack([margin(X) for margin in margins]).amin(0)) if margins else None
-
-
-def worth_at_optima(analysis: Analysis, menu: Menu) -> Float[Tensor, "m t"]:
-    """What running each task at each sample of x* is worth for its price: what `draw` chooses from."""
-    with torch.no_grad():
-        return worth_per_cost(menu, analysis.rule, analysis.worth, analysis.scene.belief, _optima(analysis.worth))
-
-
-def _optima(worth: Worth) -> Float[Tensor, "m d"]:
-    """All samples of x*, of whichever hyperparameter sample."""
-    assert worth.optima is not None
-    return worth.optima.chosen.x.flatten(0, -2)
-
-
-def draw(
-    analysis: Analysis,
-    menu: Menu,
-    per_cost: Float[Tensor, "m t"],
-    taken: Float[Tensor, "n d"],
-    generator: torch.Generator,
-    min_probability: float | None = None,
-) -> Decision:
-    """A sample of x* that was not taken yet, and the task worth most for its price there: a decision in a millisecond.
-
-    With functions that take no longer than that, it is what there is time for between two updates. `per_cost` is what
-    the tasks are worth at the samples.
-    """
-    began = time.process_time()
-    scene, rule, worth, _ = analysis
-    assert worth.optima is not None
-    x, weight = _optima(worth), worth.optima.chosen.weight.flatten().clamp(min=1e-12)
-    if min_probability is not None:
-        with torch.no_grad():
-            likely = standing(scene.belief, x, scene.confidence).log_probability.sum(-2) >= math.log(min_probability)
-        weight = torch.where(likely, weight, 0.0) if bool(likely.any()) else weight
-    is_free = torch.cdist(x, taken.to(x)).amin(-1) > APART if len(taken) else torch.ones_like(weight, dtype=torch.bool)
-    free = torch.where(is_free, weight, 0.0)
-    is_any_free = bool((free > 0).any())
-    m = torch.multinomial((free if is_any_free else weight).cpu(), 1, generator=generator)
-    snap = scene.space.snap
-    alone = torch.ones_like(x[m][:, 0], dtype=torch.bool)
-    u = snap(x[m] if is_any_free else cloud(x[m], alone, scene.belief, 1, generator, snap))
-    with torch.no_grad():
-        here, price = per_cost[m[0]], menu.prices(u)[0]
-    task = int(here.argmax())
-    per_task = here + price.log() if worth.is_log else here * price
-    gain = float(per_task[task]) if rule.in_nats else None
-    seconds = dict.fromkeys(worth.seconds, 0.0) | {"maximize": time.process_time() - began}
-    return Decision(task, u[0], gain, float(price[task]), per_task, worth, seconds)
 
 
 def cloud(

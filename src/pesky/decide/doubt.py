@@ -7,6 +7,7 @@ from torch import Tensor
 from pesky.acquire.pending import Pending
 from pesky.chance import Seed
 from pesky.decide.menu import Menu
+from pesky.decide.settled import Settled
 from pesky.model.belief import Belief, for_samples, over_samples
 from pesky.optimum.recommend import recommend
 from pesky.space import Space
@@ -28,8 +29,12 @@ def doubt(
     confidence: Float[Tensor, " k"],
     seed: Seed,
     pending: Pending | None = None,
+    settled: Settled | None = None,
 ) -> tuple[Int[Tensor, "*w"], Float[Tensor, "*w d"]]:
-    """The task whose outcomes are most uncertain per cost: at the recommendation, or anywhere once that is checked."""
+    """The task whose outcomes are most uncertain per cost: at the recommendation, or anywhere once that is checked.
+
+    None that is settled there, if any of those looked at is not.
+    """
     advice = recommend(belief, space, confidence, seed)
     anywhere = space.spread(256, seed).to(advice.u)
     is_asked = torch.zeros_like(advice.is_confident)
@@ -45,7 +50,11 @@ def doubt(
         unknown = torch.where(belief.binary[:, None], 0.0, unknown)
         shares = menu.shares.to(unknown)
         value = (shares @ torch.log1p(unknown / UNCHECKED)) / menu.prices(X).mT
-    is_open = ~is_asked & (shares @ unknown[..., :1] > UNCHECKED).any(-2)[..., 0]
+        is_unchecked = shares @ unknown[..., :1] > UNCHECKED
+        if settled is not None:
+            is_settled = settled.at(X).mT
+            value, is_unchecked = torch.where(is_settled, -torch.inf, value), is_unchecked & ~is_settled[:, :1]
+    is_open = ~is_asked & is_unchecked.any(-2)[..., 0]
     task = torch.where(is_open, value[..., 0].argmax(-1), value[..., 1:].amax(-1).argmax(-1))
     own = torch.gather(value, -2, task[..., None, None].expand(*task.shape, 1, value.shape[-1]))[..., 0, :]
     at = torch.where(is_open, 0, 1 + own[..., 1:].argmax(-1))

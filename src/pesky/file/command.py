@@ -8,17 +8,21 @@ import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from pesky.file.output import Output
+from pesky.file.output import Output, Pipe, Tail
 from pesky.problem import Option
+from pesky.text import harmless, one_line
 
 LAST = 200
 """Characters at the end of a failed program's messages that are kept with the failure."""
+
+MOST = 2**20
+"""Bytes at the end of a program's standard output that are kept: the outcomes are to be found there."""
 
 GRACE = 2
 """Seconds from the request to end, SIGTERM, to the end, SIGKILL."""
@@ -51,17 +55,18 @@ class Command:
     def __call__(self, params: Mapping[str, Option]) -> dict[str, object]:
         """The outcomes that the program prints for these parameters; a CommandError if it prints none."""
         said: deque[str] = deque(maxlen=LAST)
-        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as out:
+        printed = Tail(MOST)
+        with tempfile.TemporaryFile() as given:
             given.write(json.dumps(dict(params)).encode())
             given.seek(0)
-            with Output(lambda line: _pass_on(line, said)) as messages:
+            with Output(lambda line: _pass_on(line, said)) as messages, Pipe(printed) as out:
                 status = self._run(given, out, messages)
-            printed = _text(out)
+        last_said, last_printed = _last("\n".join(said)), _last(printed.text)
         if status:
-            raise CommandError(f"{self} {_ended(status)}{_last(said or printed.splitlines())}")
-        return self._chosen(_last_json(printed, f"{self} printed no JSON{_last(printed.splitlines() or said)}"))
+            raise CommandError(f"{self} {_ended(status)}{last_said or last_printed}")
+        return self._chosen(_last_json(printed, f"{self} printed no JSON{last_printed or last_said}"))
 
-    def _run(self, given: IO[bytes], out: IO[bytes], messages: Output) -> int:
+    def _run(self, given: IO[bytes], out: Pipe, messages: Output) -> int:
         """The program's exit status; when this returns, or this process dies, all that it started is killed."""
         if self.program is None:
             raise CommandError(f"{self.arguments[0]!r} is no program, neither in {self.folder} nor on the PATH")
@@ -71,7 +76,7 @@ class Command:
                 [self.program, *self.arguments[1:]],
                 cwd=self.folder,
                 stdin=given,
-                stdout=out,
+                stdout=out.fileno(),
                 stderr=messages.fileno(),
                 process_group=group,
             ) as process,
@@ -89,11 +94,12 @@ class Command:
         if isinstance(printed, int | float) and len(self.outcomes) == 1:
             return {self.outcomes[0]: printed}
         expected = ", ".join(f'"{name}": ...' for name in self.outcomes)
+        shown = one_line(json.dumps(printed))
         if not isinstance(printed, dict):
-            raise CommandError(f"{self} printed {json.dumps(printed)}: expected an object, {{{expected}}}")
+            raise CommandError(f"{self} printed {shown}: expected an object, {{{expected}}}")
         missing = [name for name in self.outcomes if name not in printed]
         if missing:
-            raise CommandError(f"{self} printed {json.dumps(printed)}, without {', '.join(map(repr, missing))}")
+            raise CommandError(f"{self} printed {shown}, without {', '.join(map(repr, missing))}")
         return {name: printed[name] for name in self.outcomes}
 
 
@@ -114,22 +120,21 @@ def _kill(group: int, number: int) -> None:
 
 def _pass_on(line: str, kept: deque[str]) -> None:
     print(line, file=sys.stderr, flush=True)
-    kept.append(line)
+    kept.append(line.rstrip()[-LAST - 1 :])  # one more than is shown: that there was more is said
 
 
-def _text(file: IO[bytes]) -> str:
-    file.seek(0)
-    return file.read().decode(errors="replace")
-
-
-def _last_json(printed: str, otherwise: str) -> object:
+def _last_json(printed: Tail, otherwise: str) -> object:
     """What the last line that is not empty says in JSON, or the whole text."""
-    lines = [line for line in printed.splitlines() if line.strip()]
-    for text in (lines[-1] if lines else "", printed):
-        try:
+    whole = printed.text.rstrip()
+    last = next(reversed(whole.rpartition("\n")[2].splitlines()), "")
+    if last and last == whole and printed.is_cut:  # what is left of it may well be JSON, but not what was printed
+        raise CommandError(
+            f"{otherwise}\n(this line is longer than {MOST} bytes: print the outcomes on one of their own)"
+        )
+    for text in [last] if printed.is_cut else [last, whole]:
+        # besides what is no JSON: numbers of thousands of digits, brackets in thousands of brackets
+        with suppress(ValueError, RecursionError):
             return json.loads(text)
-        except json.JSONDecodeError:
-            continue
     raise CommandError(otherwise)
 
 
@@ -142,7 +147,8 @@ def _ended(status: int) -> str:
         return f"was ended by the signal {-status}"
 
 
-def _last(lines: Collection[str]) -> str:
+def _last(text: str) -> str:
     """The end of what was printed, as much as fits with a failure."""
-    text = "\n".join(lines).rstrip()
+    # enough that LAST characters are left of it without colors
+    text = harmless(text.rstrip()[-5 * LAST :]).rstrip()
     return "" if not text else f"\n{text}" if len(text) <= LAST else f"\n...{text[-LAST:]}"

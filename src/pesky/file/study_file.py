@@ -1,7 +1,7 @@
 """A study file, read and checked: what is asked, where it is kept, what to call, when to stop."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from pesky.file.calls import Call, calls_of, check_callable
@@ -10,14 +10,15 @@ from pesky.file.lines import key_lines
 from pesky.file.mistake import Findings, StudyFileError
 from pesky.file.problem import problem_of, task_tables
 from pesky.file.rules import check_known, check_rule
-from pesky.file.storage import storage_url
+from pesky.file.storage import storage_url, stored_text
 from pesky.file.tables import BudgetTable, RunTable, StudyTable
 from pesky.file.toml import read_toml
 from pesky.file.validate import validated
 from pesky.problem import Problem
+from pesky.store.url import hidden
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StudyFile:
     """What a study file says, with every default filled in."""
 
@@ -30,6 +31,10 @@ class StudyFile:
     """What to call for each task; tasks without are measured by hand."""
     budget: BudgetTable
     run: RunTable
+
+    def __repr__(self) -> str:
+        shown = {field.name: getattr(self, field.name) for field in fields(self)} | {"storage": hidden(self.storage)}
+        return f"StudyFile({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     @classmethod
     def read(
@@ -49,8 +54,9 @@ class StudyFile:
             evaluations: A limit instead of the budget's own.
         """
         path = Path(path).resolve()
-        text, given = read_toml(path)
+        text, given = _read(path)
         findings = Findings(key_lines(text))
+        given = stored_text(given, findings)
         table = validated(StudyTable, given, (), findings) or StudyTable()
         tasks = task_tables(table.tasks, findings)
         known = known_of(table.known, path.parent, importing, findings)
@@ -69,6 +75,15 @@ class StudyFile:
         if findings.mistakes or problem is None or budget is None or run is None:
             raise StudyFileError(path, findings.sorted())
         return cls(path, table.name or path.stem, storage, problem, calls, budget, run)
+
+
+def _read(path: Path) -> tuple[str, dict[str, object]]:
+    """The file's text and what it says; a line that is no TOML is shown without its password."""
+    try:
+        return read_toml(path)
+    except StudyFileError as error:
+        mistakes = tuple(replace(mistake, message=hidden(mistake.message)) for mistake in error.mistakes)
+        raise StudyFileError(path, mistakes) from None
 
 
 def _check_runs(

@@ -132,6 +132,7 @@ class RunTable(Table):
     deciding_share: Positive | None = Field(default=None, description="a number above 0")
     lease: Positive = Field(default=60.0, description="a number of seconds above 0")
     attempts: Count = Field(default=3, description="a whole number, 1 or above")
+    losses: Count | None = Field(default=None, description="a whole number, 1 or above")
 
 
 PARAMETERS: dict[str, type[Table]] = {"real": RealTable, "integer": IntegerTable, "choice": ChoiceTable}

@@ -72,9 +72,12 @@ def whole(what: str, given: object, least: int | None = None) -> int:
 
 
 def name(what: str, given: object) -> str:
-    """The given name, if it is a text that a constraint could be written with."""
+    """The given name, if it is a text that a constraint could be written with and a terminal can show."""
     if not isinstance(given, str) or not given or given != given.strip() or any(c in "<>=\n" for c in given):
         raise ProblemError(f"{what} was {given!r}: expected a name without <, >, = or blanks around it.")
+    if not given.isprintable():
+        odd = next(each for each in given if not each.isprintable())
+        raise ProblemError(f"{what} was {given!r}: expected a name that can be printed: leave out the {odd!r}.")
     return str(given)
 
 

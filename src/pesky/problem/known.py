@@ -38,7 +38,7 @@ class Imported:
         except Exception as error:
             raise ProblemError(
                 f"the known function {self.path!r} could not be imported ({type(error).__name__}: {error}): put its "
-                "module where Python finds it, or give the problem again, as in Study(problem, storage=...)."
+                "module where Python finds it, or give the function itself."
             ) from error
         if not callable(found):
             raise ProblemError(f"the known function {self.path!r} is {found!r}: {_EXPECTED} 'prices:total'.")
@@ -47,14 +47,21 @@ class Imported:
 
 @dataclass(frozen=True)
 class Forgotten:
-    """The place of a function that could not be stored: it says so when it is called."""
+    """The place of a function that the problem was read without: it says so when it is called.
+
+    A problem that is read, from a storage above all, may have been written by anybody. So the path that it names is for
+    people to read, and is never imported.
+    """
 
     outcome: str
+    path: str | None
 
     def __call__(self, params: dict[str, Any]) -> object:
+        was = "a lambda or a function of a script" if self.path is None else f"{self.path!r} when it was stored"
         raise ProblemError(
-            f"the function of the known outcome {self.outcome!r} could not be stored, since lambdas and functions of a "
-            "script have no import path: give the problem again, as in Study(problem, storage=...)."
+            f"the function of the known outcome {self.outcome!r} is not here: it was {was}, and nothing that is stored "
+            "is called. Give the problem again, as in Study(problem, storage=...), or the function, as in "
+            f"Study.load(storage, known={{{self.outcome!r}: ...}})."
         )
 
 
@@ -95,11 +102,14 @@ def from_paths(given: object) -> object:
     """What `to_paths` wrote, as `known_functions` takes it; whatever else it may be is left for that to judge."""
     if not isinstance(given, Mapping):
         return given
-    return {outcome: Forgotten(outcome) if path is None else path for outcome, path in given.items()}
+    return {
+        outcome: Forgotten(outcome, path) if path is None or isinstance(path, str) else path
+        for outcome, path in given.items()
+    }
 
 
 def _import_path(function: object) -> str | None:
-    if isinstance(function, Imported):
+    if isinstance(function, Imported | Forgotten):
         return function.path
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if not isinstance(module, str) or not isinstance(name, str) or module == "__main__":

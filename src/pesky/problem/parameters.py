@@ -98,4 +98,7 @@ def _option(given: object) -> Option:
     plain = getattr(given, "item", lambda: given)()  # numpy's scalars do not go to JSON
     if not isinstance(plain, str | int | float) or (isinstance(plain, float) and not math.isfinite(plain)):
         raise ProblemError(f"Choice: the option {given!r}: expected a text, a finite number, True or False.")
+    # any other text is an option, a tab as well, but half of a surrogate pair goes into no file
+    if isinstance(plain, str) and any("\ud800" <= each <= "\udfff" for each in plain):
+        raise ProblemError(f"Choice: the option {given!r}: expected a text that can be written as UTF-8.")
     return plain

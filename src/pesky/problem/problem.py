@@ -110,6 +110,15 @@ class Problem:
         """The probability with which each condition must hold."""
         return tuple(condition.confidence for condition in self.conditions)
 
+    def is_exact(self, task: str) -> bool:
+        """Whether measuring a task again at the same point tells nothing: its numbers are declared to have no noise.
+
+        A yes or no has no noise to declare: a task of nothing else is as exact as the numbers of the whole problem.
+        """
+        numbers = [outcome for outcome in self.outcomes if outcome not in self.yes_no]
+        own = [outcome for outcome in numbers if outcome in self.tasks[task].outcomes] or numbers
+        return bool(own) and all(self.noise[outcome] == 0 for outcome in own)
+
     def informs(self, task: str) -> tuple[str, ...]:
         """The outcomes that running a task tells of: those that it measures, and its success where that is learnt."""
         declared = self.tasks[task]
@@ -130,6 +139,13 @@ class Problem:
                     lines.append(f"{what}: {_or_absent(here)} became {_or_absent(there)}")
         return lines
 
+    def knowing(self, known: Mapping[str, KnownFunction | str]) -> "Problem":
+        """The same problem with these functions for outcomes that are known, as after it was read from a storage."""
+        for outcome in known:
+            if outcome not in self.known:
+                raise ProblemError(f"known: {unknown_name('known outcome', outcome, self.known)}")
+        return build("the problem", Problem, {**self.to_dict(), "known": {**self.known, **known}})
+
     def to_dict(self) -> dict[str, object]:
         """The problem as plain data, from which `from_dict` makes an equal one; of known functions, their paths."""
         plain: dict[str, object] = {
@@ -145,7 +161,7 @@ class Problem:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, object]) -> "Problem":
-        """The problem that was written as plain data."""
+        """The problem that was written as plain data, by whomever: functions of known outcomes are given again."""
         if isinstance(given, Mapping) and "known" in given:
             given = {**given, "known": from_paths(given["known"])}
         return build("the problem", cls, given)

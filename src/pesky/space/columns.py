@@ -5,7 +5,6 @@ column covers [low - 1/2, high + 1/2], so that every integer has a cell of its o
 """
 
 import math
-import numbers
 
 import numpy as np
 import torch
@@ -26,25 +25,6 @@ def size(parameter: Parameter) -> int:
     if isinstance(parameter, Choice):
         return len(parameter.options)
     return parameter.high - parameter.low + 1 if isinstance(parameter, Integer) else 1
-
-
-def expectation(parameter: Parameter) -> str:
-    """What a value must be, in words."""
-    if isinstance(parameter, Choice):
-        return f"one of {', '.join(map(repr, parameter.options))}"
-    number = "a whole number" if isinstance(parameter, Integer) else "a number"
-    return f"{number} from {parameter.low} to {parameter.high}"
-
-
-def belongs(parameter: Parameter, value: object) -> bool:
-    """Whether the value is one that the parameter can take."""
-    if isinstance(parameter, Choice):
-        return isinstance(value, Option) and value in parameter.options
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral | numbers.Real):
-        return False  # True and False are numbers, but to Python only
-    if isinstance(parameter, Integer) and not isinstance(value, numbers.Integral):
-        return False
-    return value <= parameter.high and not value < parameter.low  # in this form, NaN does not belong
 
 
 def to_unit(parameter: Parameter, value: Option) -> Float[Tensor, " w"]:

@@ -11,8 +11,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.chance import Seed, Source, lanes, sobol, uniform
-from pesky.errors import DataError, unknown_name
 from pesky.problem import Option, Parameter, Problem, Real
+from pesky.problem.values import check_params
 from pesky.space import columns
 
 
@@ -55,15 +55,7 @@ class Space:
 
     def check(self, params: Mapping[str, object]) -> None:
         """Nothing, or a DataError that says which value does not belong to the space."""
-        for name in params:
-            if name not in self.parameters:
-                raise DataError(unknown_name("parameter", name, self.parameters))
-        for name, parameter in self.parameters.items():
-            expected = f"expected {columns.expectation(parameter)}."
-            if name not in params:
-                raise DataError(f"the parameter {name!r} is missing: {expected}")
-            if not columns.belongs(parameter, params[name]):
-                raise DataError(f"the parameter {name!r} was {params[name]!r}: {expected}")
+        check_params(self.parameters, params)
 
     def encode(self, params: Mapping[str, Option]) -> Float[Tensor, " d"]:
         """The point of the unit cube for the given values."""

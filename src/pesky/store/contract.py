@@ -1,22 +1,33 @@
 """The contract of a store: what is kept of studies, and which promises hold whoever calls.
 
-A store holds studies by name. A study has a problem (as JSON text), a seed, a revision that grows with every change,
+A store holds studies by name. A study has a problem (as JSON text), a seed, an identity that no other study ever has,
 and evaluations numbered 0, 1, 2, ... in the order in which they were asked. The promises:
 
 - Every method is one transaction: it happens wholly or not at all, and what it returned survives the death of the
   process. None waits for anything but other transactions, which last milliseconds: nobody computes inside one.
 - Every method may be called from any thread, and from any process that has opened the same storage.
-- Changes of one study happen one after another, each with the next revision (a renewed lease is a change, and so is
-  another problem): who knows a study at revision r and reads `changes(name, r)` knows its evaluations wholly.
+- Names are for finding a study; all that is done with it goes by its identity. Whoever opened a study that was deleted
+  since, be it that another one has its name now, is told so (StudyGone), and can neither read nor change the new one.
+- A study's revision grows with every change of its evaluations or its problem (a renewed lease is a change): who knows
+  the evaluations at revision r and reads `changes(study, r)` knows them wholly.
 - The storage's clock decides on leases, not the workers' clocks. A running evaluation whose lease has run out counts
-  as lost from then on: every method that reads or changes evaluations first marks those.
+  as lost from then on: every method that reads or changes evaluations first marks those. A lease that ends later than
+  it can, because that clock was set back, is counted anew.
+- An evaluation, the study that it is of and the number of the attempt are the claim of whoever it was handed to. The
+  claim is checked at every call: a renewal, a failure, a crash or a release of an attempt that is not the present one
+  changes nothing, and a result of an attempt that there never was is refused.
+- A worker that renews a lease after it ran out has it again, unless someone else took over.
 - A result is a fact. It is accepted in every state, also late; the same result twice changes nothing; a different
   value for an outcome that was told is refused, and then nothing of that call is kept. An evaluation is done when
   every outcome of its task was told.
-- A failure or a release is an opinion of an attempt: on an evaluation that is done or abandoned, or that was since
-  handed to someone else, it changes nothing. What changes nothing makes no revision.
+- A failure, a crash or a release is an opinion of an attempt: on an evaluation that is done or abandoned, it changes
+  nothing. What changes nothing makes no revision.
+- Released, lost and crashed are three things: a worker let go; a worker fell silent; the process that ran the function
+  died. Each frees the evaluation for others and is remembered. Only crashes are counted towards a failure, and losses
+  where the caller says so.
 
-Nothing in a store is executable: values are numbers, texts and JSON.
+Nothing in a store is executable, and nothing that comes from it is imported or called: values are numbers, texts and
+JSON.
 """
 
 from collections.abc import Collection, Mapping
@@ -57,6 +68,8 @@ class Kept:
     problem: str
     """The problem as JSON text."""
     seed: int
+    identity: str
+    """A text that no other study has, also none of the same name before or after it."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +85,8 @@ class Refusal:
 class Store(Protocol):
     """Where studies are kept; the module's text is the contract, `pesky.testing.StoreContract` its test."""
 
-    def open(self, name: str, problem: str, seed: int) -> Kept:
-        """The study of that name as it is kept; it is created with this problem and seed if there is none."""
+    def open(self, name: str, problem: str, seed: int, identity: str) -> Kept:
+        """The study of that name as it is kept; it is created with these if there is none."""
         ...
 
     def load(self, name: str) -> Kept:
@@ -84,24 +97,26 @@ class Store(Protocol):
         """The names of all studies, in the order of their creation."""
         ...
 
-    def replace_problem(self, name: str, problem: str) -> None:
+    # `study` is the identity of a study from here on; each method raises StudyGone if there is none.
+
+    def replace_problem(self, study: str, problem: str) -> None:
         """Keep this problem with the study from now on."""
         ...
 
-    def delete(self, name: str) -> None:
-        """Forget a study and all its evaluations; nothing if there is none of that name."""
+    def delete(self, study: str) -> None:
+        """Forget a study and all its evaluations; nothing if it is gone already."""
         ...
 
-    def changes(self, name: str, since: int) -> tuple[int, list[Evaluation]]:
+    def changes(self, study: str, since: int) -> tuple[int, list[Evaluation]]:
         """The study's revision, and the evaluations that changed after revision `since`, by their ids.
 
-        A StorageError if the study has not reached that revision: it was deleted and created anew meanwhile.
+        A StorageError if the study has not reached that revision: an older copy was put in its place.
         """
         ...
 
     def append(
         self,
-        name: str,
+        study: str,
         question: Question,
         *,
         known: int | None,
@@ -116,41 +131,52 @@ class Store(Protocol):
         """
         ...
 
-    def add(self, name: str, task: str, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
+    def add(self, study: str, task: str, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
         """Data of the user's own, as an evaluation that is done, with price 0 and no attempts."""
         ...
 
     def claim(
         self,
-        name: str,
+        study: str,
         tasks: Collection[str],
         *,
-        attempts: int,
+        losses: int | None,
         worker: str | None,
         lease: float | None,
     ) -> Evaluation | None:
         """The first lost evaluation of these tasks, handed out again; None if there is none.
 
-        One that was handed out `attempts` times already has failed instead: something about it ends its workers.
+        One whose workers fell silent `losses` times already has failed instead; None tries for ever.
         """
         ...
 
-    def renew(self, name: str, ids: Collection[int], worker: str, lease: float) -> set[int]:
-        """Extend the leases of those running evaluations that are still this worker's, and say which they are."""
+    def renew(self, study: str, attempts: Mapping[int, int], lease: float) -> set[int]:
+        """Extend the leases of the evaluations of these ids whose present attempt is the one given, and say which.
+
+        Those that were lost because the lease ran out are running again.
+        """
         ...
 
     def tell(
-        self, name: str, id: int, outcomes: Mapping[str, float], expected: Collection[str], seconds: float | None
+        self,
+        study: str,
+        id: int,
+        outcomes: Mapping[str, float],
+        expected: Collection[str],
+        seconds: float | None,
+        *,
+        attempt: int | None = None,
     ) -> Evaluation:
         """Keep these outcomes; the evaluation is done once it has all that are `expected` of its task.
 
-        A DataError for a value that differs from what was told before, or for an id that does not exist.
+        A DataError for a value that differs from what was told before, for an id that does not exist, or for an attempt
+        that never was (None is any).
         """
         ...
 
     def fail(
         self,
-        name: str,
+        study: str,
         id: int,
         error: str,
         *,
@@ -164,11 +190,15 @@ class Store(Protocol):
         """
         ...
 
-    def release(self, name: str, id: int, error: str, *, attempt: int | None) -> Evaluation:
+    def crash(self, study: str, id: int, error: str, *, attempt: int, attempts: int) -> Evaluation:
+        """The evaluation as lost, since the process that ran it died; failed if that happened `attempts` times."""
+        ...
+
+    def release(self, study: str, id: int, error: str, *, attempt: int | None) -> Evaluation:
         """The evaluation as lost, for someone else to claim; only an open one changes, and only its present attempt."""
         ...
 
-    def abandon(self, name: str, id: int) -> Evaluation:
+    def abandon(self, study: str, id: int) -> Evaluation:
         """The evaluation as abandoned; only one that is open, lost or failed changes."""
         ...
 

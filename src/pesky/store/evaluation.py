@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from pesky.problem import Option
 from pesky.problem.fields import Named
+from pesky.text import one_line
 
 
 class State(StrEnum):
@@ -20,9 +21,31 @@ class State(StrEnum):
     FAILED = "failed"
     """The measurement did not give what it should; `error` says why."""
     LOST = "lost"
-    """Its worker stopped renewing the lease, or let go of it: the question is free to be asked again."""
+    """Its last attempt ended without a word on the measurement, by whatever `cause`: it is free to be asked again."""
     ABANDONED = "abandoned"
     """Its user expects no further outcomes, without calling it a failure."""
+
+
+class Cause(StrEnum):
+    """What ended an attempt before there was a result; only a crash says something of what was measured."""
+
+    RELEASED = "released"
+    """Its worker let go of it: it was interrupted, or asked to end."""
+    LOST = "lost"
+    """Its worker fell silent: it was killed, or cut off."""
+    CRASHED = "crashed"
+    """The process that ran the function died under it, and whoever had started that process said so."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An earlier attempt at an evaluation, which ended without a result."""
+
+    worker: str | None
+    began: float | None
+    ended: float
+    cause: Cause
+    error: str
 
 
 @dataclass(frozen=True)
@@ -44,8 +67,16 @@ class Evaluation:
     """What was told so far."""
     error: str | None = field(default=None, compare=False)
     """Why it failed or was lost, if it did."""
+    cause: Cause | None = field(default=None, compare=False)
+    """What ended its last attempt, where that was neither a result nor a failure of the measurement."""
     attempts: int = field(default=1, compare=False)
     """How often it was handed out; 0 for your own data."""
+    crashes: int = field(default=0, compare=False)
+    """How many of these attempts ended because the process that ran the function died."""
+    losses: int = field(default=0, compare=False)
+    """How many of them ended because their workers fell silent."""
+    history: tuple[Attempt, ...] = field(default=(), compare=False)
+    """The latest of the attempts that ended without a result."""
     worker: str | None = field(default=None, compare=False)
     """Who measures it, or did so last."""
     asked: float = field(default=0.0, compare=False)
@@ -56,10 +87,14 @@ class Evaluation:
     """When it became done, failed, lost or abandoned."""
     seconds: float | None = field(default=None, compare=False)
     """How long the measurement took, as its worker reports."""
+    lease: float | None = field(default=None, compare=False)
+    """For how many seconds it is its worker's, from each renewal; None without a lease."""
     expires: float | None = field(default=None, compare=False)
     """When its lease runs out; None without a lease."""
     revision: int = field(default=0, compare=False)
     """The study's revision at which it last changed."""
+    study: str = field(default="", compare=False)
+    """The identity of the study that asked it: a study started anew under the same name has another one."""
 
     @property
     def is_open(self) -> bool:
@@ -71,6 +106,11 @@ class Evaluation:
         """Whether it is data of your own, which no budget counts."""
         return self.attempts == 0
 
+    @property
+    def is_given_up(self) -> bool:
+        """Whether it failed only because its workers were lost too often, which says nothing of what was measured."""
+        return self.state is State.FAILED and self.cause is Cause.LOST
+
     def __str__(self) -> str:
         values = ", ".join(f"{name}={short(value)}" for name, value in self.params.items())
         worth = "" if self.gain is None else f" (expected gain {self.gain:.3g} nats)"
@@ -78,5 +118,5 @@ class Evaluation:
 
 
 def short(value: Option) -> str:
-    """A parameter's value for people to read."""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    """A parameter's value for people to read, on one line that a terminal shows as it is."""
+    return f"{value:.4g}" if isinstance(value, float) else one_line(str(value))

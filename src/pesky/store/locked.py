@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-from sqlalchemy import ColumnElement, Connection, case, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Double, FromClause, case, func, insert, literal, or_, select, update
 
 from pesky.errors import DataError
 from pesky.store import transitions
-from pesky.store.checks import unknown_id
+from pesky.store.checks import gone, unknown_id
 from pesky.store.evaluation import Evaluation, State
-from pesky.store.named import missing
 from pesky.store.rows import COLUMNS, from_row, to_row
 from pesky.store.schema import evaluations, studies
 
@@ -17,33 +16,38 @@ _COUNTS = (evaluations.c.attempts > 0) & or_(
 )  # as `transitions.counts`
 
 
+def is_off(rows: FromClause, now: ColumnElement[float]) -> ColumnElement[bool]:
+    """Whether a lease has run out, or ends later than it can: as `transitions.expired` finds."""
+    return or_(rows.c.expires <= now, rows.c.expires > now + rows.c.lease + transitions.SET_BACK)
+
+
 class LockedStudy:
     """A study of which every evaluation whose lease had run out is marked as lost."""
 
-    def __init__(self, connection: Connection, name: str, clock: ColumnElement[float]):
+    def __init__(self, connection: Connection, identity: str, clock: ColumnElement[float]):
         self._connection = connection
-        self._name = name
+        self._identity = identity
         # the lock first, and the clock in a statement of its own: one may wait for the lock
-        statement = select(studies.c.id, studies.c.revision).where(studies.c.name == name).with_for_update()
+        statement = select(studies.c.id, studies.c.revision).where(studies.c.identity == identity).with_for_update()
         found = connection.execute(statement).one_or_none()
         if found is None:
-            raise missing(connection, name)
+            raise gone()
         self._key, self._revision = found
         self._is_changed = False
         self.now = float(connection.scalar(select(clock)) or 0.0)
-        for each in self.where(evaluations.c.expires <= self.now):
+        for each in self.where(is_off(evaluations, literal(self.now, Double))):
             self.update(each, transitions.expired(each, self.now))
 
     def where(self, *conditions: ColumnElement[bool]) -> list[Evaluation]:
         """The evaluations that meet all conditions, by their ids."""
         statement = select(*COLUMNS).where(evaluations.c.study == self._key, *conditions).order_by(evaluations.c.id)
-        return [from_row(tuple(row)) for row in self._connection.execute(statement)]
+        return [from_row(self._identity, tuple(row)) for row in self._connection.execute(statement)]
 
     def get(self, id: int) -> Evaluation:
         """The evaluation of that number."""
         found = self.where(evaluations.c.id == id) if isinstance(id, int) and abs(id) < 2**31 else []
         if not found:
-            raise DataError(unknown_id(self._name, id, self.totals()[0]))
+            raise DataError(unknown_id(id, self.totals()[0]))
         return found[0]
 
     def totals(self) -> tuple[int, int, float]:
@@ -54,9 +58,14 @@ class LockedStudy:
         count, counted, cost = self._connection.execute(statement).one()
         return int(count), int(counted), float(cost)
 
+    def next_id(self) -> int:
+        """The number of the next evaluation, also where a damaged one was deleted."""
+        last = select(func.max(evaluations.c.id)).where(evaluations.c.study == self._key)
+        return int(self._connection.scalar(select(func.coalesce(last.scalar_subquery() + 1, 0))) or 0)
+
     def insert(self, evaluation: Evaluation) -> Evaluation:
         """The new evaluation as kept, at the next revision."""
-        kept = replace(evaluation, revision=self._next())
+        kept = replace(evaluation, revision=self._next(), study=self._identity)
         self._connection.execute(insert(evaluations).values(study=self._key, **to_row(kept)))
         return kept
 

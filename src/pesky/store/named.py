@@ -15,7 +15,8 @@ def names(connection: Connection) -> list[str]:
 
 def find(connection: Connection, name: str) -> Kept | None:
     """The study of that name, if there is one."""
-    statement = select(studies.c.name, studies.c.problem, studies.c.seed).where(studies.c.name == name)
+    columns = studies.c.name, studies.c.problem, studies.c.seed, studies.c.identity
+    statement = select(*columns).where(studies.c.name == name)
     found = connection.execute(statement).one_or_none()
     return None if found is None else Kept(*found)
 
@@ -24,10 +25,5 @@ def get(connection: Connection, name: str) -> Kept:
     """The study of that name; a StorageError if there is none."""
     kept = find(connection, name)
     if kept is None:
-        raise missing(connection, name)
+        raise StorageError(unknown_study(name, names(connection)))
     return kept
-
-
-def missing(connection: Connection, name: str) -> StorageError:
-    """The error for a study that there is not."""
-    return StorageError(unknown_study(name, names(connection)))

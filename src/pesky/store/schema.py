@@ -22,7 +22,7 @@ from pesky.errors import StorageError
 from pesky.store.database import Database
 from pesky.store.url import shown
 
-VERSION = 1
+VERSION = 2
 
 _tables = MetaData()
 
@@ -37,6 +37,8 @@ studies = Table(
     Column("seed", BigInteger, nullable=False),
     Column("revision", BigInteger, nullable=False),
     Column("created", Double, nullable=False),
+    Column("identity", Text, nullable=False),
+    Index("pesky_by_identity", "identity", unique=True),
 )
 
 evaluations = Table(
@@ -59,19 +61,35 @@ evaluations = Table(
     Column("seconds", Double),
     Column("expires", Double),
     Column("revision", BigInteger, nullable=False),
+    Column("cause", Text),
+    Column("crashes", Integer, nullable=False, server_default="0"),
+    Column("losses", Integer, nullable=False, server_default="0"),
+    Column("history", Text, nullable=False, server_default="[]"),  # JSON
+    Column("lease", Double),
     Index("pesky_by_revision", "study", "revision"),
     Index("pesky_by_expires", "study", "expires"),
+)
+
+clocks = Table(
+    "pesky_clocks",
+    _tables,
+    Column("boot", Text, primary_key=True),
+    Column("offset", Double, nullable=False),
 )
 
 _LOCK = 0x7065736B79  # "pesky": PostgreSQL's advisory locks are numbers, shared by all who use the database
 
 
-def prepare(database: Database, create: bool = True) -> None:
+def prepare(database: Database) -> None:
     """The tables are there and of this version afterwards; a StorageError if they are of another, or read-only.
 
-    Two processes may do so at once. Without `create`, tables that are not there are an error, too.
+    Two processes may do so at once. Unless the database may be created, tables that are not there are an error, too.
     """
-    check(database, database.write(lambda connection: _writable(connection, database, create), is_repeatable=True))
+    if database.access == "read":
+        check(database, database.read(lambda connection: _readable(connection, database)))
+        return
+    check(database, database.write(lambda connection: _writable(connection, database), is_repeatable=True))
+    database.log_ahead()
 
 
 def nothing_there(database: Database) -> StorageError:
@@ -95,6 +113,8 @@ def lock(connection: Connection) -> None:
 def check(database: Database, found: int) -> None:
     """A StorageError if the tables are not of this version."""
     where = shown(database.url)
+    if not isinstance(found, int):
+        raise StorageError(f'the storage "{where}" is damaged, its version was {found!r}: restore a copy of it.')
     if found > VERSION:
         raise StorageError(
             f'the storage "{where}" was written by a newer pesky (schema {found}, this one knows {VERSION}): '
@@ -107,13 +127,39 @@ def check(database: Database, found: int) -> None:
         )
 
 
-def _writable(connection: Connection, database: Database, create: bool) -> int:
+def _readable(connection: Connection, database: Database) -> int:
+    """The version of the tables; nothing is written."""
+    found = version(connection)
+    if found is None:
+        raise _not_ours(connection, database)
+    return found
+
+
+def _not_ours(connection: Connection, database: Database) -> StorageError:
+    """The error for a database without our tables, which says what it has instead."""
+    names = sorted(inspect(connection).get_table_names())
+    if not _tables.tables.keys().isdisjoint(names):
+        return StorageError(f'the storage "{shown(database.url)}" is damaged, its version is missing: restore a copy.')
+    others = ", ".join(map(repr, names[:3])) + (", ..." if len(names) > 3 else "")
+    there = f"it holds tables of another program ({others})" if names else "it is empty"
+    return StorageError(
+        f'the storage "{shown(database.url)}" is no storage of pesky, {there}: check its name, or give the study a '
+        "storage of its own."
+    )
+
+
+def _writable(connection: Connection, database: Database) -> int:
     """The version of the tables, which may be written to."""
+    create = database.access == "create"
     found = version(connection)
     if found is None and create:
         lock(connection)
         found = version(connection)  # someone may have been faster
     if found is None and create:
+        # a server's database may be shared, a file is one program's
+        names = inspect(connection).get_table_names()
+        if names and (database.is_sqlite or not _tables.tables.keys().isdisjoint(names)):
+            raise _not_ours(connection, database)
         _tables.create_all(connection)
         connection.execute(insert(schema).values(version=VERSION))
         return VERSION

@@ -10,11 +10,16 @@ from dataclasses import replace
 
 from pesky.errors import DataError
 from pesky.problem import Option
-from pesky.problem.fields import Named
+from pesky.problem.fields import Named, number
 from pesky.store.contract import Limit, Question
-from pesky.store.evaluation import Evaluation, State
+from pesky.store.evaluation import Attempt, Cause, Evaluation, State
+from pesky.text import NAME, harmless
 
 EXPIRED = "its worker stopped renewing the lease"
+HISTORY = 20
+"""Attempts without a result that are remembered, the latest ones: work may be lost any number of times."""
+SET_BACK = 1.0
+"""Seconds by which a lease may seem to end later than it can before the clock counts as set back."""
 
 
 def asked(id: int, question: Question, now: float, worker: str | None, lease: float | None) -> Evaluation:
@@ -47,39 +52,81 @@ def yours(id: int, task: str, params: Mapping[str, Option], outcomes: Mapping[st
 
 
 def expired(evaluation: Evaluation, now: float) -> Evaluation:
-    """Lost since its lease ran out, if it has one and that was before now."""
-    if evaluation.expires is None or evaluation.expires > now:
+    """Lost since its lease ran out, if it has one and that was before now.
+
+    A lease that ends later than it can is of a clock that was set back since: it is counted from now.
+    """
+    if evaluation.expires is None:
         return evaluation
-    return _ended(evaluation, State.LOST, evaluation.expires, EXPIRED)
+    if evaluation.expires <= now:
+        return _freed(evaluation, evaluation.expires, Cause.LOST, EXPIRED)
+    if evaluation.lease is not None and evaluation.expires > now + evaluation.lease + SET_BACK:
+        return replace(evaluation, expires=now + evaluation.lease)
+    return evaluation
 
 
-def claimed(evaluation: Evaluation, now: float, attempts: int, worker: str | None, lease: float | None) -> Evaluation:
-    """Handed out again if it was lost, or failed if it was handed out `attempts` times already."""
+def claimed(
+    evaluation: Evaluation, now: float, losses: int | None, worker: str | None, lease: float | None
+) -> Evaluation:
+    """Handed out again if it is free, or failed if its workers were lost `losses` times already."""
     if evaluation.state != State.LOST:
         return evaluation
-    if evaluation.attempts >= attempts:
-        times = "once" if evaluation.attempts == 1 else f"{evaluation.attempts} times"
-        return _ended(evaluation, State.FAILED, now, f"lost {times}, and not tried again: {evaluation.error}")
+    if losses is not None and evaluation.losses >= losses:
+        why = f"lost {_times(evaluation.losses)}, and not tried again: {evaluation.error}"
+        return replace(_ended(evaluation, State.FAILED, now, why), cause=Cause.LOST)
     return _handed_out(evaluation, now, worker, lease)
 
 
-def renewed(evaluation: Evaluation, now: float, worker: str, lease: float) -> Evaluation:
-    """With its lease extended, if it is running and this worker's."""
-    if evaluation.state != State.RUNNING or evaluation.worker != readable(worker):
+def renewed(evaluation: Evaluation, now: float, attempt: int, lease: float) -> Evaluation:
+    """With its lease extended, if this attempt is the present one and runs.
+
+    Also if it was lost only because the lease ran out, and nobody took over since: its worker is back.
+    """
+    if evaluation.attempts != attempt:
         return evaluation
-    return replace(evaluation, expires=now + lease)
+    lease = _seconds("the lease", lease)
+    if evaluation.state == State.RUNNING:
+        return replace(evaluation, lease=lease, expires=now + lease)
+    if evaluation.state != State.LOST or evaluation.cause != Cause.LOST:
+        return evaluation
+    return replace(
+        evaluation,
+        state=State.RUNNING,
+        error=None,
+        cause=None,
+        ended=None,
+        lease=lease,
+        expires=now + lease,
+        losses=evaluation.losses - 1,
+        history=evaluation.history[:-1],
+    )
 
 
 def told(
-    evaluation: Evaluation, now: float, outcomes: Mapping[str, float], expected: Collection[str], seconds: float | None
+    evaluation: Evaluation,
+    now: float,
+    outcomes: Mapping[str, float],
+    expected: Collection[str],
+    seconds: float | None,
+    attempt: int | None,
 ) -> Evaluation:
-    """With these outcomes, done once it has all that are expected; a DataError if one was told otherwise before."""
+    """With these outcomes, done once it has all that are expected; a DataError if one was told otherwise before.
+
+    They may be of any attempt that there was, since all are at the same point.
+    """
+    if attempt is not None and not 0 <= attempt <= evaluation.attempts:
+        raise DataError(
+            f"{evaluation}: the result was of attempt {attempt}, and it was handed out {_times(evaluation.attempts)}: "
+            "expected a result of what was asked here; add it as data of your own if it belongs to the study."
+        )
     known = _facts(str(evaluation), evaluation.outcomes, outcomes)
     is_done = evaluation.state == State.DONE or all(outcome in known for outcome in expected)
     if len(known) == len(evaluation.outcomes) and is_done == (evaluation.state == State.DONE):
         return evaluation
-    better = replace(evaluation, outcomes=Named(known), seconds=evaluation.seconds if seconds is None else seconds)
-    return _ended(better, State.DONE, now, None) if is_done and evaluation.state != State.DONE else better
+    better = replace(evaluation, outcomes=Named(known), seconds=_duration(evaluation, seconds))
+    if not is_done or evaluation.state == State.DONE:
+        return better
+    return replace(_ended(better, State.DONE, now, None), cause=None)
 
 
 def failed(
@@ -94,18 +141,35 @@ def failed(
     if evaluation.state in (State.DONE, State.ABANDONED) or attempt not in (None, evaluation.attempts):
         return evaluation
     known = _facts(str(evaluation), evaluation.outcomes, outcomes)
-    is_old = evaluation.state == State.FAILED and evaluation.error == readable(error)
+    is_old = evaluation.state == State.FAILED and evaluation.error == harmless(error)
     if is_old and len(known) == len(evaluation.outcomes):
         return evaluation
-    more = replace(evaluation, outcomes=Named(known), seconds=evaluation.seconds if seconds is None else seconds)
+    more = replace(evaluation, outcomes=Named(known), seconds=_duration(evaluation, seconds), cause=None)
     return _ended(more, State.FAILED, now, error)
 
 
 def released(evaluation: Evaluation, now: float, error: str, attempt: int | None) -> Evaluation:
-    """Lost, if it was open and not since handed to someone else."""
+    """Free to be asked again, if it was open and not since handed to someone else."""
     if not evaluation.is_open or attempt not in (None, evaluation.attempts):
         return evaluation
-    return _ended(evaluation, State.LOST, now, error)
+    return _freed(evaluation, now, Cause.RELEASED, error)
+
+
+def crashed(evaluation: Evaluation, now: float, error: str, attempt: int, attempts: int) -> Evaluation:
+    """Free to be asked again, or failed if the function's process has died under so many attempts.
+
+    Only of the present attempt, which runs or was lost just before.
+    """
+    is_lost = evaluation.state == State.LOST and evaluation.cause == Cause.LOST
+    if not (evaluation.is_open or is_lost) or attempt != evaluation.attempts:
+        return evaluation
+    if is_lost:  # what is known now is the better reason
+        evaluation = replace(evaluation, losses=evaluation.losses - 1, history=evaluation.history[:-1])
+    free = _freed(evaluation, now, Cause.CRASHED, error)
+    if free.crashes < attempts:
+        return free
+    how = "" if free.crashes == 1 else f"crashed {_times(free.crashes)}, and not tried again: "
+    return replace(_ended(free, State.FAILED, now, how + error), cause=Cause.CRASHED)
 
 
 def abandoned(evaluation: Evaluation, now: float) -> Evaluation:
@@ -128,27 +192,53 @@ def is_beyond(limit: Limit, evaluations: int, cost: float, price: float) -> bool
     return limit.cost is not None and cost + price > limit.cost + 1e-9 * abs(limit.cost)
 
 
-def readable(text: str) -> str:
-    """The text without what PostgreSQL or UTF-8 cannot hold: NUL, and halves of surrogate pairs."""
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode("utf-8")
-
-
 def _handed_out(evaluation: Evaluation, now: float, worker: str | None, lease: float | None) -> Evaluation:
+    seconds = None if lease is None else _seconds("the lease", lease)
     return replace(
         evaluation,
-        state=State.PENDING if lease is None else State.RUNNING,
+        state=State.PENDING if seconds is None else State.RUNNING,
         error=None,
+        cause=None,
         attempts=evaluation.attempts + 1,
-        worker=None if worker is None else readable(worker),
+        worker=None if worker is None else harmless(worker, NAME),
         began=now,
         ended=None,
-        expires=None if lease is None else now + lease,
+        lease=seconds,
+        expires=None if seconds is None else now + seconds,
+    )
+
+
+def _freed(evaluation: Evaluation, when: float, cause: Cause, error: str) -> Evaluation:
+    """Lost by this cause, with the attempt remembered."""
+    free = replace(_ended(evaluation, State.LOST, when, error), cause=cause)
+    attempt = Attempt(evaluation.worker, evaluation.began, when, cause, str(free.error))
+    return replace(
+        free,
+        crashes=evaluation.crashes + (cause == Cause.CRASHED),
+        losses=evaluation.losses + (cause == Cause.LOST),
+        history=(*evaluation.history, attempt)[-HISTORY:],
     )
 
 
 def _ended(evaluation: Evaluation, state: State, when: float, error: str | None) -> Evaluation:
-    said = None if error is None else readable(error)
-    return replace(evaluation, state=state, error=said, ended=when, expires=None)
+    said = None if error is None else harmless(error)
+    return replace(evaluation, state=state, error=said, ended=when, lease=None, expires=None)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _duration(evaluation: Evaluation, seconds: float | None) -> float | None:
+    """How long the measurement took: what is said now, or else what was said before."""
+    return evaluation.seconds if seconds is None else _seconds("how long it took", seconds)
+
+
+def _seconds(what: str, given: float) -> float:
+    value = number(given)
+    if not 0 <= value < math.inf:
+        raise DataError(f"{what} was {given!r}: expected a finite number of seconds, 0 or above.")
+    return value
 
 
 def _facts(what: str, known: Mapping[str, float], outcomes: Mapping[str, float]) -> dict[str, float]:

@@ -1,12 +1,14 @@
-"""Which database a URL means, and how to show it without its password."""
+"""Which database a URL means, and how to show it without its secrets."""
 
 import os
 import re
-
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote
 
 from pesky.errors import StorageError
+
+if TYPE_CHECKING:  # texts are hidden and paths found without SQLAlchemy, which takes a while to import
+    from sqlalchemy.engine import URL
 
 EXPECTED = 'expected one like "sqlite:///study.db" or "postgresql://user@host/database"'
 _DRIVERS = {
@@ -16,49 +18,176 @@ _DRIVERS = {
     "postgresql": "postgresql+psycopg",
     "postgresql+psycopg": "postgresql+psycopg",
 }
+SCHEMES = tuple(_DRIVERS)
+_OPTIONS = {"uri", "timeout", "isolation_level", "detect_types", "check_same_thread", "cached_statements"}
+"""What Python's driver of SQLite can be told in a URL; a URI of SQLite's own may have more."""
+
+_SECRET = re.compile("pass|secret|token|credential|scram")
+_NAME = re.compile(r"([^\s&?=;,'\"{}]+)(?:\s*=\s*|%3[Dd])")
+# a value goes on to the next &name= or to the end: who forgot to write & as %26 has a secret, too
+_NEXT = re.compile(r"&[\w.%-]+=")
+# user:password@, where both may hold what should have been percent-encoded
+_USER = re.compile(r"(://[^:@]*):.*@", re.DOTALL)
+_BARE_USER = re.compile(r"(?<!\S)([^\s:]*):\S*@")
+# host:port, where the port is no number, and so may be the password of somebody who forgot the host
+_PORT = re.compile(r"(://(?:\[[^\]]*\]|(?!\[)[^:@/?#]*)):(?!\d*(?:[,/?#'\"\s]|$)).*", re.DOTALL)
 
 
-def parse(given: object) -> URL:
+def parse(given: object) -> "URL":
     """The URL with the driver that pesky uses, and a file's path in full: the process may change its folder."""
+    from sqlalchemy.engine import URL, make_url
+    from sqlalchemy.exc import ArgumentError
+
     if isinstance(given, URL):
-        given = given.render_as_string(hide_password=False)
+        given = rendered(given)
     if not isinstance(given, str) or "://" not in given:
-        hint = f' Did you mean "sqlite:///{given}"?' if isinstance(given, str | os.PathLike) and str(given) else ""
-        raise StorageError(f"the storage was {given!r}: {EXPECTED}.{hint}")
+        raise StorageError(_no_url(given))
+    said = hidden(given)
+    if "\0" in unquote(given):
+        raise StorageError(f"the storage was {said!r}: expected no NUL character in it.")
+    scheme, _, rest = given.partition("://")
+    if _is_file(scheme):
+        return _file(scheme, rest)
     try:
         url = make_url(given)
     except (ArgumentError, ValueError):  # its text would repeat the password, and so would the chain of causes
-        raise StorageError(f"the storage was {hidden(given)!r}, which is no URL: {EXPECTED}.") from None
+        raise StorageError(f"the storage was {said!r}, which is no URL: {EXPECTED}.") from None
     if url.drivername not in _DRIVERS:
-        raise StorageError(f"the storage was {hidden(given)!r}: {EXPECTED}; there is no other kind.")
-    if "@" in (url.host or ""):
-        raise StorageError(f"the storage was {hidden(given)!r}: expected an @ in a password to be written as %40.")
-    url = url.set(drivername=_DRIVERS[url.drivername])
-    return _file(url) if url.drivername.startswith("sqlite") else url
+        raise StorageError(f"the storage was {said!r}: {EXPECTED}; there is no other kind.")
+    if "@" in (url.host or "") or (url.username is None and "@" in rest.partition("?")[0]):
+        raise StorageError(
+            f"the storage was {said!r}: expected an @ in a password to be written as %40, and a / in a user as %2F."
+        )
+    return url.set(drivername=_DRIVERS[url.drivername])
 
 
-def shown(url: URL) -> str:
-    """The URL for people to read: no driver, no password."""
-    secret = [key for key in url.query if "password" in key]
-    url = url.set(drivername=url.get_backend_name()).difference_update_query(secret)
-    return url.render_as_string(hide_password=True)
+def rendered(url: "URL") -> str:
+    """The URL as text, secrets included, of which `parse` makes the same again."""
+    text = url.render_as_string(hide_password=False)
+    if not _is_file(url.drivername):
+        return text
+    # SQLAlchemy's versions differ in whether they encode a path
+    _, mark, options = text.partition("?")
+    path = str(url.database)
+    return f"{url.drivername}:///{path if is_uri(url) else encoded(path)}{mark}{options}"
+
+
+def shown(url: "URL") -> str:
+    """The URL for people to read: no driver, no secrets."""
+    text = rendered(url.set(drivername=url.get_backend_name()))
+    return _shown_file(text) if _is_file(url.drivername) else hidden(text)
 
 
 def hidden(text: str) -> str:
-    """A text that should have been a URL, with whatever may be its password hidden."""
-    text = re.sub(r"(://[^:@/]*):.*@", r"\1:***@", text, flags=re.DOTALL)
-    return re.sub(r"(password=)[^&]*", r"\1***", text)
+    """A text, be it a URL or none, with whatever may be a password in it hidden."""
+    kept, at = "", 0
+    for name in _NAME.finditer(text):
+        if name.start() >= at and is_secret(name[1]):
+            kept, at = f"{kept}{text[at : name.end()]}***", _end(text, name.end())
+    text = kept + text[at:]
+    if "://" not in text:
+        return _BARE_USER.sub(r"\1:***@", text)
+    return _USER.sub(r"\1:***@", text) if "@" in text.partition("://")[2] else _PORT.sub(r"\1:***", text)
 
 
-def _file(url: URL) -> URL:
-    if url.database in (None, "", ":memory:") or url.query.get("mode") == "memory":
-        raise StorageError(f'the storage was "{shown(url)}", in memory: leave it out to keep a study in memory.')
-    if str(url.database).startswith("file:"):  # a URI of SQLite's own, which says itself where it lies
-        return url
-    path = os.path.abspath(str(url.database))
+def is_secret(key: str) -> bool:
+    """Whether a key of a URL, percent-encoded or not, is one whose value nobody should see."""
+    while (plain := unquote(key)) != key:
+        key = plain
+    return _SECRET.search(key.lower()) is not None
+
+
+def secrets(url: "URL") -> list[str]:
+    """What must never be shown of a URL, the longest first."""
+    values = [value for key, given in url.normalized_query.items() if is_secret(key) for value in given]
+    return sorted({value for value in (str(url.password or ""), *values) if value}, key=len, reverse=True)
+
+
+def url_of(path: str | os.PathLike[str]) -> str:
+    """The URL of a file, whatever characters its path has."""
+    return f"sqlite:///{encoded(os.fspath(path))}"
+
+
+def encoded(path: str) -> str:
+    """A path as it stands in a URL: all but two characters may be there as they are."""
+    return path.replace("%", "%25").replace("?", "%3F")
+
+
+def path_of(url: str) -> str | None:
+    """The path of the file that a URL means; None if it means a server, or has a URI of SQLite's own."""
+    scheme, _, rest = url.partition("://")
+    path, _, options = rest.removeprefix("/").partition("?")
+    return unquote(path) if _is_file(scheme) and not _says_uri(path, dict(parse_qsl(options))) else None
+
+
+def split_file(url: str) -> tuple[str, dict[str, str]]:
+    """The path as it stands in the URL of a file, and the options; a StorageError if it is none that can be opened."""
+    _, _, rest = url.partition("://")
+    said = _shown_file(url) if rest.startswith("/") else hidden(url)
+    text, _, options = rest.removeprefix("/").partition("?")
+    query = dict(parse_qsl(options, keep_blank_values=True))
+    if text in ("", ":memory:") or query.get("mode") == "memory" or text.startswith("file::memory:"):
+        raise StorageError(f'the storage was "{said}", in memory: leave it out to keep a study in memory.')
+    if not rest.startswith("/"):
+        raise StorageError(
+            f'the storage was "{said}": expected three slashes before the path of a file, like "sqlite:///study.db".'
+        )
+    unknown = [] if _says_uri(text, query) else [key for key in query if key not in _OPTIONS]
+    if unknown:
+        raise StorageError(
+            f'the storage was "{said}", and {unknown[0]!r} is no option of SQLite: write ? as %3F where it is part of '
+            "the file's name."
+        )
+    return text, query
+
+
+def is_uri(url: "URL") -> bool:
+    """Whether the URL has a URI of SQLite's own, which says itself where the file lies."""
+    return _is_file(url.drivername) and _says_uri(str(url.database), dict(url.query))
+
+
+def _end(text: str, start: int) -> int:
+    """Where the value ends that starts there."""
+    following = _NEXT.search(text, start)
+    return len(text) if following is None else following.start()
+
+
+def _shown_file(url: str) -> str:
+    """The URL of a file for people to read: a path has no secrets, whatever characters it has."""
+    path, mark, options = url.partition("?")
+    return path + hidden(f"{mark}{options}")
+
+
+def _says_uri(path: str, options: dict[str, object] | dict[str, str]) -> bool:
+    return path.startswith("file:") and str(options.get("uri")).lower() in ("true", "yes", "on", "y", "t", "1")
+
+
+def _is_file(scheme: str) -> bool:
+    return scheme.startswith("sqlite") and scheme in _DRIVERS
+
+
+def _no_url(given: object) -> str:
+    """What to say of something that is no URL."""
+    if isinstance(given, str | os.PathLike):
+        text = os.fspath(given)
+        is_path = isinstance(text, str) and bool(text) and not re.search("[@=:]", text)
+        hint = f' Did you mean "{url_of(text)}"?' if is_path else ""
+        return f"the storage was {hidden(str(text))!r}: {EXPECTED}.{hint}"
+    # what is inside of a list, say, may be a URL with a password
+    said = repr(given) if isinstance(given, int | float | None) else f"of type {type(given).__name__}"
+    return f"the storage was {said}: {EXPECTED}."
+
+
+def _file(scheme: str, rest: str) -> "URL":
+    from sqlalchemy.engine import URL
+
+    text, query = split_file(f"{scheme}://{rest}")
+    if _says_uri(text, query):
+        return URL.create(_DRIVERS[scheme], database=text, query=query)
+    path = os.path.abspath(unquote(text))
     if not os.path.isdir(os.path.dirname(path)):
         raise StorageError(
-            f'the storage was "{shown(url)}", and the folder {os.path.dirname(path)!r} does not exist: '
+            f'the storage was "{scheme}://{rest}", and the folder {os.path.dirname(path)!r} does not exist: '
             "create it, or correct the path (three slashes begin a relative path, four an absolute one)."
         )
-    return url.set(database=path)
+    return URL.create(_DRIVERS[scheme], database=path, query=query)

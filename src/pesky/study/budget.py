@@ -1,4 +1,4 @@
-"""When to stop: evaluations, cost, time, or nothing left that is worth its price."""
+"""When to stop: evaluations, cost, time, nothing left that is worth its price, or nothing left at all."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -7,7 +7,8 @@ from pesky.errors import PeskyError, ProblemError
 from pesky.problem.fields import finite, whole
 from pesky.store import Limit
 
-Kind = Literal["budget", "seconds", "gain", "interrupted"]
+Kind = Literal["budget", "seconds", "gain", "space", "interrupted"]
+"""What ends a run; "space": every point of a finite one was measured, and without noise a repeat tells nothing."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Budget:
 
 
 class Exhausted(PeskyError):
-    """There is nothing more to ask within the limit that was given."""
+    """There is nothing more to ask: within the limit that was given, or at all."""
 
     def __init__(self, kind: Kind, reason: str) -> None:
         super().__init__(reason)
@@ -69,6 +70,8 @@ class Ending:
     """How many have failed."""
     error: str | None = None
     """Why the last of those failed."""
+    is_storage_away: bool = False
+    """Whether the storage did not answer at the end: the counts are those that were seen last."""
 
     def __str__(self) -> str:
         failed = f", {self.failed} failed, the last with {self.error}" if self.failed else ""

@@ -39,7 +39,7 @@ class Report(NamedTuple):
 
 def measure(function: Callable[[dict[str, Any]], Any], params: Mapping[str, Any]) -> Report:
     """The report of `function(params)`, which never raises, so that it may run anywhere; only Ctrl-C passes."""
-    began = time.perf_counter()
+    began, process = time.perf_counter(), os.getpid()
     outcomes = None
     try:
         # numbers are read off inside, because some libraries raise only then what went wrong before
@@ -48,7 +48,18 @@ def measure(function: Callable[[dict[str, Any]], Any], params: Mapping[str, Any]
         raise
     except BaseException as raised:  # also SystemExit: a script's `main` that gives up ends one call, not the study
         error = describe(raised)
+    leave_if_forked(process)
     return Report(outcomes, error, time.perf_counter() - began)
+
+
+def leave_if_forked(process: int) -> None:
+    """Nothing in the process of this number; one that was forked off it ends here.
+
+    A function that forks and returns in both processes has one result. The second process would go on as if it were the
+    first: answer calls in its place, or run the study once more.
+    """
+    if os.getpid() != process:
+        os._exit(0)
 
 
 def check(

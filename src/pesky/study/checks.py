@@ -7,22 +7,7 @@ from pesky.model.beliefs import GP
 from pesky.problem import Problem
 from pesky.problem.fields import finite
 from pesky.space import Space
-from pesky.store import Store
 from pesky.study.deliberate import FitBotorch
-
-
-def opened(store: Store, name: str, problem: Problem, seed: int) -> int:
-    """The seed of the study of that name, which is created if it is not there and must ask the same if it is."""
-    kept = store.open(name, problem.to_json(), seed)
-    if kept.problem != problem.to_json():
-        if changed := Problem.from_json(kept.problem).difference(problem):
-            raise ProblemError(
-                f"the study {name!r} is stored with another problem:\n"
-                + "\n".join(f"  {line}" for line in changed)
-                + "\nExpected the same problem: restore it, or give the new study another name."
-            )
-        store.replace_problem(name, problem.to_json())
-    return kept.seed
 
 
 def share(what: str, given: object) -> float | None:

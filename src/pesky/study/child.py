@@ -1,7 +1,7 @@
 """The far end of `Processes`: a script that loads and calls what it is sent, until it is told to stop.
 
 It is run by its path and imports nothing of pesky, so that it starts in a fifth of a second: the package could bring
-torch along. What arrives, and what it answers:
+torch along. What arrives, and what it answers, each time behind the number of the call:
 
     ("load", slot, code, sys.path, sys.argv)     ("loaded",)            | ("failed", text)
     ("measure", slot, params)                    ("report", *report)
@@ -27,9 +27,10 @@ def main(connection: Connection) -> None:
     """Answer one message after the other, on the main thread, where users' functions expect to be."""
     call = runpy.run_path(os.path.join(os.path.dirname(__file__), "call.py"))
     functions: dict[int, Callable[..., Any]] = {}
+    process = os.getpid()
     while True:
         try:
-            message = connection.recv()
+            number, message = connection.recv()
         except EOFError:  # the parent has left without a word
             return
         match message:
@@ -44,9 +45,10 @@ def main(connection: Connection) -> None:
                 answer = ("report", *call["measure"](functions[slot], pickle.loads(params)))
             case ("call", slot, arguments):
                 answer = _called(functions[slot], arguments)
+                call["leave_if_forked"](process)
             case _:
                 return
-        connection.send(answer)
+        connection.send((number, answer))
 
 
 def _called(function: Callable[..., Any], arguments: bytes) -> tuple[str, bytes]:

@@ -14,7 +14,12 @@ from pesky.store import Evaluation
 if TYPE_CHECKING:
     import pandas
 
-FIELDS = ("state", "gain", "price", "seconds", "attempts", "worker", "asked", "began", "ended", "error")
+FIELDS = (
+    *("state", "cause", "gain", "price", "seconds", "attempts", "crashes", "losses", "worker"),
+    *("asked", "began", "ended", "error"),
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""How a text begins that a spreadsheet may take for a formula and run."""
 
 
 def to_json(name: str, problem: Problem, evaluations: Iterable[Evaluation]) -> str:
@@ -26,7 +31,8 @@ def to_json(name: str, problem: Problem, evaluations: Iterable[Evaluation]) -> s
 def as_dict(e: Evaluation) -> dict[str, object]:
     """The evaluation as plain data."""
     plain = {"id": e.id, "task": e.task, "params": dict(e.params), "outcomes": dict(e.outcomes)}
-    return {**plain, **{field: getattr(e, field) for field in FIELDS}, "state": e.state.value}
+    fields = {field: getattr(e, field) for field in FIELDS} | {"state": e.state.value}
+    return {**plain, **fields, "history": [vars(attempt) for attempt in e.history]}
 
 
 def table(problem: Problem, evaluations: Iterable[Evaluation]) -> list[dict[str, object]]:
@@ -52,19 +58,35 @@ def table(problem: Problem, evaluations: Iterable[Evaluation]) -> list[dict[str,
 
 
 def to_csv(problem: Problem, evaluations: Iterable[Evaluation], path: str | None = None) -> str:
-    """The table as CSV text, written to `path` if given."""
-    rows, text = table(problem, evaluations), io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else ["id", "task"], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    """The table as CSV text, written to `path` if given.
+
+    A text that a spreadsheet would take for a formula, since it begins with =, +, -, @, a tab or an end of line, has a
+    single quote ' before it, also in the header. Numbers are as they are.
+    """
+    rows = table(problem, evaluations)
+    text = "".join(map(_line, [rows[0] if rows else ["id", "task"], *(row.values() for row in rows)]))
     if path is not None:
         try:
-            Path(path).write_text(text.getvalue(), encoding="utf-8")
+            # a text of the storage may be none that can be written: it is no reason to keep back the others
+            Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             raise DataError(
                 f"{path} cannot be written ({error.strerror}): give a file in a folder that exists."
             ) from error
-    return text.getvalue()
+    return text
+
+
+def _line(values: Iterable[object]) -> str:
+    """A line of CSV."""
+    text = io.StringIO(newline="")
+    # of the ends of lines in texts the writer puts only those between quotes that it ends lines with itself
+    csv.writer(text, lineterminator="\r\n").writerow(map(_cell, values))
+    return text.getvalue().removesuffix("\r\n") + "\n"
+
+
+def _cell(value: object) -> object:
+    """The value as no spreadsheet takes it for a formula."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def to_frame(problem: Problem, evaluations: Iterable[Evaluation]) -> "pandas.DataFrame":

@@ -1,30 +1,46 @@
 """The loop over ask and tell: keeps evaluations in flight until the budget is spent, and loses none."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import Executor, Future
-from contextlib import suppress
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pesky.errors import DataError, PeskyError, ProblemError, StorageError
+from pesky.errors import PeskyError, ProblemError, StorageAway, StorageError, StudyGone
 from pesky.problem.fields import finite, whole
 from pesky.store import Evaluation, State
 from pesky.study.budget import Budget, Ending, Exhausted, Kind
 from pesky.study.call import Report, check, measure
+from pesky.study.deliver import PATIENCE, Deliveries, Delivery
 from pesky.study.leases import Leases
-from pesky.study.patience import patiently
-from pesky.study.processes import Processes
+from pesky.study.processes import Processes, WorkerDied, WorkerStopped
 from pesky.study.progress import Doing, Progress, progress_of
 from pesky.study.slots import Function, functions_of, slots_of
+from pesky.study.terminate import Terminated, terminable
+from pesky.study.untold import Untold, rescue
+from pesky.study.within import within
 
 if TYPE_CHECKING:
     from pesky.study.study import Study
 
+log = logging.getLogger("pesky")
+
+T = TypeVar("T")
+
 GLANCE = 0.5
 """Seconds between two looks at what has changed elsewhere."""
+LOOK, HURRY = 0.4, 0.5
+"""Seconds that an interrupted run waits for its storage, to see how things stand and to let go of what it holds:
+Ctrl-C works within a second, always."""
+SLOW = 1.0
+"""Seconds that a storage may take for one result, to a run that is interrupted."""
+GRACE = 5.0
+"""The same for a run that ends by an error, or that was asked to end by a signal: who asks so waits longer."""
+RUMOR = 1.0
+"""Seconds until a call that was ended from outside is looked at: what ended it may be about to end this process too."""
 
 
 @dataclass
@@ -36,8 +52,6 @@ class Flight:
     deadline: float | None
     future: Future[Report] | None = None
     is_over: bool = False
-    untold: Callable[[], object] | None = None
-    """Keeps what came back, while that is not done."""
 
 
 class Inline(Executor):
@@ -64,6 +78,7 @@ class Loop:
         watch: Callable[[Progress], None] | None,
         lease: float,
         attempts: int,
+        losses: int | None,
         on_interrupt: str,
     ) -> None:
         if on_interrupt not in ("wait", "release"):
@@ -72,39 +87,64 @@ class Loop:
             raise ProblemError(f"lease was {lease!r}: expected a number of seconds above 0.")
         self.study, self.budget, self.watch = study, budget, watch
         self.attempts, self.on_interrupt = whole("attempts", attempts, 1), on_interrupt
+        self.losses = None if losses is None else whole("losses", losses, 1)
         self.functions = functions_of(functions, study.problem, tasks)
         self.executor, self.is_own_executor = executor, executor is None
         self.resources, self.workers = slots_of(study.problem, tuple(self.functions), workers, executor)
         self.flights: dict[int, Flight] = {}
-        self.leases = Leases(study, lease, self.flights.keys())
+        self.leases = Leases(study, lease, self._held)
+        self.deliveries = Deliveries()
         self.last: Evaluation | None = None
         self.began = time.monotonic()
-        self._landed = threading.Event()
+        self._landed, self._terminating = threading.Event(), threading.Event()
         self._broken: PeskyError | None = None
         self._exhausted: dict[str, tuple[Exhausted, tuple[object, ...]]] = {}
+        self._evaluations: Mapping[int, Evaluation] = {}
+        self._away_since: float | None = None
+        self._is_interrupted = False
 
     def run(self) -> Ending:
         """Ask, measure and tell until there is nothing more to do."""
+        with terminable(self._terminating):
+            return self._run()
+
+    def _run(self) -> Ending:
         if self.is_own_executor:
             self.executor = Inline() if self.workers is None else Processes(self.workers)
-        patiently(self.leases.free_orphans)
         self.leases.begin()
+        self.deliveries.begin()
+        patience = GRACE
         try:
-            return self._until_done()
+            ending = self._until_done()
+            patience = HURRY if ending.kind == "interrupted" else PATIENCE
+            return ending
         finally:
-            self.leases.end()
-            self._stop()
-            self.leases.join()
-            if self.is_own_executor and self.executor is not None:
-                self.executor.shutdown()
+            self._close(patience)
+
+    def _close(self, patience: float) -> None:
+        """End all that was begun; results that cannot be kept within so many seconds go to a file."""
+        until = time.monotonic() + patience
+        self._stop()
+        untold = self.deliveries.end(until - time.monotonic())
+        self.leases.end(until - time.monotonic())
+        if (rescued := rescue(untold, getattr(self.study.store, "file", None))) is not None:
+            log.error("%s", rescued)
+        if self.is_own_executor and self.executor is not None:
+            self.executor.shutdown()
 
     def _until_done(self) -> Ending:
         ending: tuple[Kind, str] | None = None
+        is_begun = False
         while True:
             try:
                 self._land()
                 if self._broken is not None:
                     raise self._broken
+                if self.deliveries.error is not None:
+                    raise self.deliveries.error
+                if not is_begun:
+                    self._persist(self.leases.free_orphans)
+                    is_begun = True
                 if ending is None and self._is_late():
                     ending = "seconds", f"the time of {self.budget.seconds:g} seconds is over"
                 asked = ending is None and self._fill()
@@ -114,13 +154,74 @@ class Loop:
                     if ending is not None:
                         return self._end(*ending)
                 if not asked:
-                    self._landed.wait(GLANCE)
-                    self._landed.clear()
+                    self._wait(LOOK if self._is_interrupted else GLANCE)
+                if ending is not None and self._can_leave(ending[0]):
+                    return self._end(*ending)
+            except StorageAway as error:
+                self._note(error)
+                if ending is not None and self._can_leave(ending[0]):
+                    return self._end(*ending)
+                self._wait(GLANCE)
+            except StudyGone:
+                raise
+            except StorageError as error:
+                self._await_running(error)
+                raise
+            except Terminated:
+                raise
             except KeyboardInterrupt:
                 is_second = ending is not None and ending[0] == "interrupted"
+                self._is_interrupted = True
                 ending = "interrupted", "interrupted: what was told is kept, and the study goes on from here"
                 if is_second or self.on_interrupt == "release":
                     return self._end(*ending)
+
+    def _wait(self, seconds: float) -> None:
+        """Until something has come back, at most so many seconds."""
+        self._landed.wait(seconds)
+        self._landed.clear()
+
+    def _persist(self, action: Callable[[], T]) -> T:
+        """What the action returns, tried again while the storage does not answer and nobody is in a hurry."""
+        while True:
+            try:
+                result = action()
+            except StorageAway as error:
+                self._note(error)
+                if self._is_interrupted:
+                    raise
+                self._wait(GLANCE)
+            else:
+                self._away_since = None
+                return result
+
+    def _note(self, error: StorageAway) -> None:
+        """Say that the storage does not answer, the first time; the error itself after a long time."""
+        if self._away_since is None:
+            self._away_since = time.monotonic()
+            log.warning("%s It is tried again; nothing that was measured is lost.", error)
+        if time.monotonic() - self._away_since > PATIENCE:
+            raise error
+
+    def _await_running(self, error: StorageError) -> None:
+        """Nothing, once all that runs has come back: what it brings goes to a file, where the storage takes no more."""
+        if any(flight.future is not None for flight in self.flights.values()):
+            log.error("%s Asking no more; what is being measured is waited for, and written to a file.", error)
+        while any(flight.future is not None for flight in self.flights.values()):
+            self._wait(GLANCE)
+
+    def _can_leave(self, kind: Kind) -> bool:
+        """Whether an interrupted run has nothing to wait for but a storage that does not answer."""
+        is_idle = all(flight.future is None for flight in self.flights.values())
+        return kind == "interrupted" and is_idle and self._is_away()
+
+    def _is_away(self) -> bool:
+        """Whether the storage does not answer; to one who is interrupted, also whether it takes its time to do so."""
+        is_slow = self._is_interrupted and self.deliveries.seconds > SLOW
+        return is_slow or self._away_since is not None or self.deliveries.trouble is not None
+
+    def _held(self) -> dict[int, int]:
+        return {id_: flight.evaluation.attempts for id_, flight in list(self.flights.items())}
 
     # -- asking ------------------------------------------------------------------------------------------------------
 
@@ -135,7 +236,7 @@ class Loop:
             self._exhausted.pop(name, None)
             self._report("asking")
             try:
-                evaluation = patiently(partial(self._ask, tasks))
+                evaluation = self._persist(partial(self._ask, tasks))
             except Exhausted as reason:
                 self._exhausted[name] = reason, self._situation()
                 continue
@@ -152,18 +253,18 @@ class Loop:
             tasks,
             worker=self.leases.worker,
             lease=self.leases.seconds,
-            attempts=self.attempts,
+            losses=self.losses,
             limit=self.budget.limit,
             gain_per_cost=self.budget.gain_per_cost,
         )
 
     def _situation(self) -> tuple[object, ...]:
         """What must change before a resource that had nothing worth asking is asked again."""
-        return tuple((e.state, len(e.outcomes)) for e in self._evaluations().values())
+        return tuple((e.state, len(e.outcomes)) for e in self._look().values())
 
     def _nothing_to_ask(self) -> tuple[Kind, str] | None:
         """Why the run is over; None while others are measuring, whose evaluations may still be lost."""
-        each = self._evaluations().values()
+        each = self._look().values()
         if any(e.state is State.RUNNING or (e.state is State.LOST and e.task in self.functions) for e in each):
             self._exhausted.clear()
             return None
@@ -193,89 +294,112 @@ class Loop:
     # -- telling -----------------------------------------------------------------------------------------------------
 
     def _come_back(self, flight: Flight, future: "Future[Report]") -> None:
-        """Keep what came back; in the thread that brought it if that is ours: Dask's event loop must not wait."""
-        flight.future = None  # the two would keep each other, and Dask would compute again what a dead worker held
-        if self.is_own_executor:
-            self._finish(flight, future)
+        """Have what came back kept, at once, and without waiting: Dask's event loop must not."""
+        if _is_from_outside(future):
+            threading.Thread(target=self._take_in, args=(flight, future, RUMOR), daemon=True).start()
         else:
-            threading.Thread(target=self._finish, args=(flight, future), daemon=True, name="pesky result").start()
+            self._take_in(flight, future)
 
-    def _finish(self, flight: Flight, future: "Future[Report]") -> None:
-        """Keep what came back."""
-        e, task = flight.evaluation, self.study.problem.tasks[flight.evaluation.task]
-        store, name = self.study.store, self.study.name
+    def _take_in(self, flight: Flight, future: "Future[Report]", patience: float = 0.0) -> None:
+        """Have what came back kept, after so many seconds unless this process is asked to end before."""
+        is_ending = self._terminating.wait(patience)
+        self.deliveries.put(self._delivery(flight, future, is_ending))
+        flight.future = None  # the two would keep each other, and Dask would compute again what a dead worker held
+        self._landed.set()
+
+    def _delivery(self, flight: Flight, future: "Future[Report]", is_ending: bool) -> Delivery:
+        e, store, study = flight.evaluation, self.study.store, self.study.identity
+
+        def land() -> None:
+            flight.is_over = True
+            self._landed.set()
+
         error = None if future.cancelled() else future.exception()
         if future.cancelled() or error is not None:
             # Not the user's function, but what ran it: a worker that died, a broken pool.
             why = "cancelled" if error is None else f"{type(error).__name__}: {error}"
             if isinstance(error, PeskyError):
                 self._broken = error  # the function does not even load there: no other point would be better
-            flight.untold = partial(store.release, name, e.id, why, attempt=e.attempts)
-        else:
-            report = future.result()
-            values, why = check(report, task.outcomes, self.study.problem.yes_no)
-            flight.untold = (
-                partial(store.tell, name, e.id, values, task.outcomes, report.seconds)
-                if why is None
-                else partial(
-                    store.fail, name, e.id, why, attempt=e.attempts, seconds=report.seconds, outcomes=values
-                )
-            )  # fmt: skip
-        with suppress(StorageError):  # the main thread tries again
-            self._tell(flight)
-        self._landed.set()
-
-    def _tell(self, flight: Flight) -> None:
-        """Keep what a flight brought."""
-        if (untold := flight.untold) is not None:  # two threads may be here
-            # Where another attempt's result came first and differs, as noisy ones do, the first one counts.
-            with suppress(DataError):
-                untold()
-            flight.untold, flight.is_over = None, True
+            if is_ending or _says_nothing(error):
+                return Delivery(partial(store.release, study, e.id, why, attempt=e.attempts), None, land)
+            crash = partial(store.crash, study, e.id, why, attempt=e.attempts, attempts=self.attempts)
+            return Delivery(crash, None, land)
+        report, task = future.result(), self.study.problem.tasks[e.task]
+        values, why = check(report, task.outcomes, self.study.problem.yes_no)
+        keep = (
+            partial(store.tell, study, e.id, values, task.outcomes, report.seconds, attempt=e.attempts)
+            if why is None
+            else partial(store.fail, study, e.id, why, attempt=e.attempts, seconds=report.seconds, outcomes=values)
+        )
+        result = Untold(study, e.id, e.attempts, e.task, dict(e.params), values, why, report.seconds)
+        return Delivery(keep, result, land)
 
     def _land(self) -> None:
         """Take the flights that are over out of the air."""
         now = time.monotonic()
         for id_, flight in list(self.flights.items()):
-            if flight.untold is not None:
-                patiently(partial(self._tell, flight))
-            if flight.deadline is not None and now > flight.deadline and not flight.is_over:
+            if flight.deadline is not None and now > flight.deadline and flight.future is not None:
                 self._give_up(flight)
             if flight.is_over:
                 del self.flights[id_]
-                self.last = self._evaluations()[id_]
+                self.last = self._look()[id_]
 
     def _give_up(self, flight: Flight) -> None:
         """A time-out where nothing can be stopped: the slot is free again, and a late result is still taken in."""
         e = flight.evaluation
         seconds = self.study.problem.tasks[e.task].timeout
         error = f"time-out: took longer than {seconds:g} s"
-        fail = self.study.store.fail
-        patiently(partial(fail, self.study.name, e.id, error, attempt=e.attempts, seconds=seconds, outcomes={}))
+        fail = partial(self.study.store.fail, self.study.identity, e.id, error, attempt=e.attempts)
+        self._persist(partial(fail, seconds=seconds, outcomes={}))
         flight.is_over = True
 
     # -- the rest ----------------------------------------------------------------------------------------------------
 
     def _stop(self) -> None:
         """Stop what is still running."""
-        for flight in self.flights.values():
-            if flight.future is not None:
-                flight.future.cancel()
+        for flight in list(self.flights.values()):
+            if (future := flight.future) is not None:
+                future.cancel()
         if self.flights and isinstance(self.executor, Processes):
             self.executor.kill()
 
-    def _evaluations(self) -> Mapping[int, Evaluation]:
-        return patiently(lambda: self.study.evaluations)
+    def _look(self) -> Mapping[int, Evaluation]:
+        """The evaluations as the storage has them now."""
+
+        def look() -> Mapping[int, Evaluation]:
+            return self.study.evaluations
+
+        self._evaluations = self._persist(partial(within, LOOK, look) if self._is_interrupted else look)
+        return self._evaluations
 
     def _is_late(self) -> bool:
         return self.budget.seconds is not None and time.monotonic() - self.began > self.budget.seconds
 
     def _report(self, state: Doing) -> None:
         if self.watch is not None:
-            self.watch(progress_of(self.study, self._evaluations(), self.budget, self.began, self.last, state))
+            self.watch(progress_of(self.study, self._look(), self.budget, self.began, self.last, state))
 
     def _end(self, kind: Kind, reason: str) -> Ending:
-        own = [e for e in self._evaluations().values() if not e.is_yours]
+        """How the run ended; who is interrupted while the storage does not answer hears what was seen last."""
+        if not self._is_away():
+            try:
+                self._look()
+            except StorageAway as error:
+                self._note(error)
+        own = [e for e in self._evaluations.values() if not e.is_yours]
         failed = sorted((e for e in own if e.state is State.FAILED), key=lambda e: e.ended or 0.0)
         error = (failed[-1].error or "").partition("\n")[0] if failed else None
-        return Ending(kind, reason, sum(e.state is State.DONE for e in own), len(failed), error)
+        return Ending(
+            kind, reason, sum(e.state is State.DONE for e in own), len(failed), error, is_storage_away=self._is_away()
+        )
+
+
+def _is_from_outside(future: "Future[Report]") -> bool:
+    """Whether a call was ended by what may be about to end this process as well, or to be over in a moment."""
+    error = None if future.cancelled() else future.exception()
+    return isinstance(error, OSError) or (isinstance(error, WorkerDied) and error.is_asked_to_end)
+
+
+def _says_nothing(error: BaseException | None) -> bool:
+    """Whether a call ended for reasons that are not its own: canceled, let go of, its pool or its network gone."""
+    return error is None or isinstance(error, WorkerStopped | BrokenExecutor | OSError)

@@ -33,6 +33,7 @@ class Process:
         watched, self._lifeline = os.pipe()
         self._is_buried = False
         self._slots: dict[bytes, int] = {}
+        self._calls = 0
         try:
             self.process = subprocess.Popen(
                 # -P: the directory of the script is not for imports
@@ -67,14 +68,19 @@ class Process:
 
     def _ask(self, message: tuple[Any, ...], timeout: float | None) -> tuple[Any, ...] | None:
         until = math.inf if timeout is None else time.monotonic() + timeout
+        self._calls += 1
         try:
-            self._connection.send(message)
-            while not self._connection.poll(max(0.0, min(GLANCE, until - time.monotonic()))):
-                if time.monotonic() >= until:
-                    return None
-                if self.process.poll() is not None and not self._connection.poll():
-                    raise EOFError
-            return self._connection.recv()
+            self._connection.send((self._calls, message))
+            while True:
+                if not self._connection.poll(max(0.0, min(GLANCE, until - time.monotonic()))):
+                    if time.monotonic() >= until:
+                        return None
+                    if self.process.poll() is not None and not self._connection.poll():
+                        raise EOFError
+                    continue
+                number, answer = self._connection.recv()
+                if number == self._calls:  # whatever else holds this connection answers something else
+                    return answer
         except OSError as error:
             raise EOFError from error
 
@@ -89,7 +95,7 @@ class Process:
     def stop(self) -> None:
         """End the child as any program ends, or by force if it takes its time."""
         with suppress(OSError):
-            self._connection.send(("stop",))
+            self._connection.send((0, ("stop",)))
         self.bury(PATIENCE)
 
     def end(self) -> None:

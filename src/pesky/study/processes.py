@@ -20,6 +20,13 @@ from pesky.study.process import GRACE, Output, Process
 class WorkerDied(RuntimeError):
     """The process that ran a call ended before it answered; the call may have had effects."""
 
+    is_asked_to_end = False
+    """Whether it ended as programs do that are asked to, which may have been meant for all processes here."""
+
+
+class WorkerStopped(WorkerDied):
+    """The same, but for reasons that have nothing to do with the call: it was let go of, or its machine was lost."""
+
 
 class Processes(Executor):
     """An executor of `count` child processes, started when needed, re-used, and replaced when they die.
@@ -53,7 +60,7 @@ class Processes(Executor):
 
         A function that runs for more than `timeout` seconds is killed, with the programs that it started, and its
         report says so; waiting for a free child and loading the function there do not count. The future raises
-        WorkerDied if the child dies by itself, and a PeskyError if the function cannot be loaded there.
+        WorkerDied if the child dies, and a PeskyError if the function cannot be loaded there.
         """
         code, arguments = _pickled(function, "the function"), _pickled(dict(params), "the parameters")
         return self._submit(_Call(Future(), code, "measure", arguments, timeout))
@@ -70,7 +77,7 @@ class Processes(Executor):
             self._join()
 
     def kill(self) -> None:
-        """End all children now: calls that wait are cancelled, and those that run raise WorkerDied."""
+        """End all children now: calls that wait are cancelled, and those that run raise WorkerStopped."""
         self._close(cancel_futures=True)
         for keeper in self._keepers:
             keeper.kill()
@@ -161,8 +168,12 @@ class _Keeper(threading.Thread):
         try:
             answer = child.answer(call.code, call.kind, call.arguments, call.timeout)
         except EOFError:
-            how = _ending(child.bury(GRACE))
-            raise WorkerDied("the call was stopped by `kill`." if self._is_killed else how) from None
+            status = child.bury(GRACE)
+            if self._is_killed:
+                raise WorkerStopped("the call was stopped by `kill`.") from None
+            died = WorkerDied(_ending(status))
+            died.is_asked_to_end = -status in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+            raise died from None
         match answer:
             case ("report", *report):
                 return Report(*report)

@@ -1,5 +1,6 @@
 """The next question: the initial design first, then the task and point with the most gain per cost."""
 
+import time
 from collections.abc import Mapping
 
 import torch
@@ -8,11 +9,12 @@ from pesky.acquire.overlap import overlap
 from pesky.chance import question_seed, source_of
 from pesky.decide import Decision
 from pesky.decide.doubt import NEGLIGIBLE
+from pesky.decide.settled import size
 from pesky.problem import Option, Problem
 from pesky.space import Space
 from pesky.store import Evaluation, Limit, Question, State
 from pesky.study.budget import Exhausted
-from pesky.study.deliberate import Deliberation
+from pesky.study.deliberate import Deliberation, settled
 from pesky.study.spending import affordable, beyond, typical_price
 
 APART = 1e-3
@@ -20,6 +22,9 @@ APART = 1e-3
 SHARED = 0.5
 """The part of a question that others may have asked meanwhile. They leave no more to learn than there was, so the best
 question then tells at most twice what this one still does."""
+PATIENCE = 5
+"""How often who asks decides again because others asked meanwhile what leaves the question little to tell, before any
+question will do that is not one of theirs; and for no longer than the longest of these decisions took."""
 
 
 class Questioner:
@@ -38,6 +43,8 @@ class Questioner:
         self.seed, self.initial, self.min_probability = seed, initial, min_probability
         self.design = [space.decode(u) for u in space.latin(initial, source_of(seed))]
         self.decision: Decision | None = None
+        self._seconds: list[float] = []
+        """How long the last question was decided, and every time that it was decided again."""
 
     def next(
         self,
@@ -47,9 +54,29 @@ class Questioner:
         gain_per_cost: float | None,
         is_retry: bool,
     ) -> Question:
-        """The best question of these tasks within the limit; `Exhausted` if there is none worth its price."""
-        wanted, tasks = tasks, affordable(tasks, evaluations, self.problem, limit)
+        """The best question of these tasks within the limit; `Exhausted` if there is none, or none worth its price.
+
+        `is_retry` if it takes the place of the last one, which is not kept.
+        """
+        began, self._seconds = time.monotonic(), self._seconds if is_retry else []
+        question = self._next(evaluations, tasks, limit, gain_per_cost, is_retry)
+        self._seconds.append(time.monotonic() - began)
+        return question
+
+    def _next(
+        self,
+        evaluations: Mapping[int, Evaluation],
+        tasks: tuple[str, ...],
+        limit: Limit,
+        gain_per_cost: float | None,
+        is_retry: bool,
+    ) -> Question:
         self.decision = None
+        fitting = affordable(tasks, evaluations, self.problem, limit)
+        wanted = self._left(tasks, evaluations)
+        tasks = tuple(task for task in wanted if task in fitting)
+        if not tasks:
+            raise _in_vain(limit)
         self.mind.check_known()
         if (first := self._of_design(evaluations, tasks)) is not None:
             return first
@@ -60,18 +87,32 @@ class Questioner:
         if gain_per_cost is not None and told is not None and told < gain_per_cost * best.price:
             raise Exhausted(
                 "gain",
-                f"nothing is left worth its price: the best question tells {max(told, 0):.2g} nats for a cost of "
+                f"nothing is left worth its price: the best question tells {told:.2g} nats for a cost of "
                 f"{best.price:.3g}, and at least {gain_per_cost:.2g} nats per cost were asked",
             )
         if len(tasks) < len(wanted) and told is not None and told < NEGLIGIBLE:
-            raise Exhausted("budget", f"{beyond(limit)}: what is left of it buys nothing that would tell anything")
+            raise _in_vain(limit)
         return Question(tasks[best.task], self.space.decode(best.u), best.gain, best.price)
 
+    def _left(self, tasks: tuple[str, ...], evaluations: Mapping[int, Evaluation]) -> tuple[str, ...]:
+        """The tasks that are not settled everywhere; `Exhausted` if all of them are."""
+        points = size(self.space)
+        left = tuple(task for task in tasks if points is None or len(settled(self.problem, evaluations, task)) < points)
+        if left:
+            return left
+        by = "" if {*tasks} == {*self.problem.tasks} else f" by {' and '.join(map(repr, tasks))}"
+        awaited = " or is being measured" if any(e.is_open for e in evaluations.values()) else ""
+        raise Exhausted(
+            "space",
+            f"every point of the space was measured{by}{awaited}, and without noise a repeat tells nothing: the space "
+            f"of {points} points is exhausted",
+        )
+
     def _of_design(self, evaluations: Mapping[int, Evaluation], tasks: tuple[str, ...]) -> Question | None:
-        wanted = [task for task in tasks if self._wants(task, evaluations)]
+        wanted = {task: settled(self.problem, evaluations, task) for task in tasks if self._wants(task, evaluations)}
         for params in self.design:
-            for task in wanted:
-                if not _is_asked(task, params, evaluations):
+            for task, known in wanted.items():
+                if not _is_asked(task, params, evaluations) and tuple(params.values()) not in known:
                     return Question(task, params, None, typical_price(task, evaluations, self.problem))
         return None
 
@@ -90,9 +131,8 @@ class Questioner:
         known: Mapping[int, Evaluation],
         now: Mapping[int, Evaluation],
         limit: Limit,
-        is_patient: bool,
     ) -> bool:
-        """Whether a question that was decided on what was known is still good beside what was asked since.
+        """Whether a question that was decided on what was known is still good beside what was asked and told since.
 
         It is none of theirs, and they leave it most of its gain; who is not patient any more does without the latter.
         """
@@ -106,12 +146,18 @@ class Questioner:
         rows = torch.tensor([name in self.problem.informs(question.task) for name in self.problem.rows])
         share = overlap(belief, self.space.encode(question.params), rows, self.mind.points(others))
         is_worth_it, is_same = share <= SHARED, self._is_among(question, others)
-        return not is_same and (is_worth_it or not is_patient)
+        is_settled = tuple(question.params.values()) in settled(self.problem, now, question.task)
+        is_patient = len(self._seconds) <= PATIENCE and sum(self._seconds) <= 2 * max(self._seconds)
+        return not is_same and not is_settled and (is_worth_it or not is_patient)
 
     def _is_among(self, question: Question, others: list[Evaluation]) -> bool:
         u = self.space.encode(question.params)
         each = [self.space.encode(e.params) for e in others if e.task == question.task]
         return any(float((u - other).abs().max()) < APART for other in each)
+
+
+def _in_vain(limit: Limit) -> Exhausted:
+    return Exhausted("budget", f"{beyond(limit)}: what is left of it buys nothing that would tell anything")
 
 
 def _is_asked(task: str, params: Mapping[str, Option], evaluations: Mapping[int, Evaluation]) -> bool:

@@ -2,9 +2,11 @@
 
 import secrets
 import threading
+import uuid
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import torch
@@ -21,17 +23,20 @@ from pesky.model.beliefs import GP
 from pesky.optimum.recommend import recommend
 from pesky.problem import Option, Problem
 from pesky.problem.fields import whole
+from pesky.problem.known import KnownFunction
 from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
 from pesky.study.budget import Budget, Ending
-from pesky.study.checks import checked_model, opened, positive, share
+from pesky.study.checks import checked_model, positive, share
 from pesky.study.deliberate import Deliberation, FitBotorch
 from pesky.study.pace import Pace
 from pesky.study.question import Questioner
 from pesky.study.recommendation import Recommendation, recommendation_of
 from pesky.study.rules import check_counts, chosen_rule
 from pesky.study.spending import beyond, kept_by_store, spent
+from pesky.study.stored import check_fits, opened, stored_problem
+from pesky.study.untold import Untold, read_untold
 from pesky.threads import threads_for
 
 if TYPE_CHECKING:
@@ -39,10 +44,6 @@ if TYPE_CHECKING:
 
     from pesky.study.progress import Progress
     from pesky.study.slots import Function
-
-PATIENCE = 5
-"""How often an asker decides again because others asked meanwhile what leaves its question little to tell, before it
-settles for any question that is not one of theirs."""
 
 
 class Study:
@@ -97,7 +98,8 @@ class Study:
         self.initial = whole("initial", initial, 1)
         pace = positive("deciding_share", deciding_share)
         self.store = open_store(storage) if storage is None or isinstance(storage, str) else storage
-        self.seed = opened(self.store, name, problem, seed)
+        kept = opened(self.store, name, problem, seed, uuid.uuid4().hex)
+        self.seed, self.identity = kept.seed, kept.identity
         self._mind = Deliberation(problem, self.space, fitted, self.rule, self.seed, pace)
         self._questioner = Questioner(
             problem, self.space, self._mind, self.seed, self.initial, share("min_probability", min_probability)
@@ -108,8 +110,18 @@ class Study:
         self._remembering, self._deciding = threading.Lock(), threading.RLock()
 
     @classmethod
-    def load(cls, storage: str | Store, name: str | None = None, **settings: Any) -> "Study":
-        """The study that is kept under this name, or the only one there is; `settings` are those of a new study."""
+    def load(
+        cls,
+        storage: str | Store,
+        name: str | None = None,
+        *,
+        known: Mapping[str, KnownFunction | str] | None = None,
+        **settings: Any,
+    ) -> "Study":
+        """The study that is kept under this name, or the only one there is; `settings` are those of a new study.
+
+        Nothing that is stored is ever imported or called: of known outcomes, `known` gives the functions again.
+        """
         store = open_store(storage, create=False) if isinstance(storage, str) else storage
         if name is None:
             names = store.names()
@@ -117,13 +129,16 @@ class Study:
                 listed = ", ".join(map(repr, names)) or "none"
                 raise StorageError(f"which study? The storage holds {listed}: give a name.")
             name = names[0]
-        return cls(Problem.from_json(store.load(name).problem), storage=store, name=name, **settings)
+        problem = stored_problem(store.load(name))
+        return cls(problem if known is None else problem.knowing(known), storage=store, name=name, **settings)
 
     @property
     def evaluations(self) -> Mapping[int, Evaluation]:
         """Every evaluation by its id, as the storage has it now."""
         with self._remembering:
-            self._revision, changed = self.store.changes(self.name, self._revision)
+            self._revision, changed = self.store.changes(self.identity, self._revision)
+            for e in changed:
+                check_fits(self.problem, e)
             if changed:
                 # A new mapping each time, since another thread may be going through the old one.
                 merged = {**self._evaluations, **{e.id: e for e in changed}}
@@ -148,7 +163,7 @@ class Study:
         *,
         worker: str | None = None,
         lease: float | None = None,
-        attempts: int = 3,
+        losses: int | None = None,
         limit: Limit = Limit(),  # noqa: B008
         gain_per_cost: float | None = None,
     ) -> Evaluation:
@@ -159,22 +174,22 @@ class Study:
             worker: A name for who is going to measure it.
             lease: Seconds after which, unless renewed, the evaluation counts as lost and is free to be asked again.
                 Without a lease it is awaited for ever.
-            attempts: How often one evaluation is handed out before it counts as failed.
+            losses: How often the workers of one evaluation may fall silent before it counts as failed; any number of
+                times if not given.
             limit: What the study may ask in all; `Exhausted` is raised instead of a question beyond it.
             gain_per_cost: Nats per unit of cost below which no question is worth asking: `Exhausted` again.
         """
         names = self._names(tasks)
         check_counts(self.rule, gain_per_cost)
         with self._deciding:
-            again = self.store.claim(self.name, names, attempts=attempts, worker=worker, lease=lease)
+            again = self.store.claim(self.identity, names, losses=losses, worker=worker, lease=lease)
             if again is not None:
                 return _callers(again)
             known = evaluations = self.evaluations
             question = self._questioner.next(known, names, limit, gain_per_cost, False)
-            decisions = 1
             while True:
                 appended = self.store.append(
-                    self.name,
+                    self.identity,
                     question,
                     known=len(evaluations),
                     limit=kept_by_store(limit, self.problem),
@@ -186,10 +201,9 @@ class Study:
                 if appended.is_beyond_limit:
                     raise beyond(limit)
                 evaluations = self.evaluations
-                if not self._questioner.is_kept(question, known, evaluations, limit, decisions <= PATIENCE):
+                if not self._questioner.is_kept(question, known, evaluations, limit):
                     known = evaluations
                     question = self._questioner.next(known, names, limit, gain_per_cost, True)
-                    decisions += 1
 
     def _names(self, tasks: str | Collection[str] | None) -> tuple[str, ...]:
         if tasks is None:
@@ -225,32 +239,67 @@ class Study:
                     f"outcome {name!r} does not belong to task {asked.task!r}, which measures "
                     f"{', '.join(map(repr, expected))}: use `study.add(params, outcomes)` for more."
                 )
-        return self.store.tell(self.name, asked.id, values, expected, seconds)
+        return self.store.tell(self.identity, asked.id, values, expected, seconds, attempt=_attempt(evaluation))
 
     def fail(self, evaluation: Evaluation | int, reason: str, *, seconds: float | None = None) -> Evaluation:
         """Record that measuring failed, and why; a task with failures="learn" learns from it."""
         asked = self._asked(evaluation)
-        attempt = evaluation.attempts if isinstance(evaluation, Evaluation) else None
-        return self.store.fail(self.name, asked.id, str(reason), attempt=attempt, seconds=seconds, outcomes={})
+        return self.store.fail(
+            self.identity, asked.id, str(reason), attempt=_attempt(evaluation), seconds=seconds, outcomes={}
+        )
+
+    def recover(self, path: str | Path) -> list[Evaluation]:
+        """Take in the results of a file that a run wrote when its storage would not take them; again, if need be."""
+        results = read_untold(path)
+        for each in results:
+            if each.study != self.identity:
+                raise DataError(
+                    f"{path} has results of another study, be it one of the same name that was started anew since: "
+                    "expected those of this one; use `study.add(params, outcomes)` to keep what they measured here."
+                )
+        return [self._recovered(each) for each in results]
+
+    def _recovered(self, result: Untold) -> Evaluation:
+        expected = self.problem.tasks[self._asked(result.id).task].outcomes
+        values = check_outcomes(self.problem, result.outcomes)
+        if result.error is None:
+            return self.store.tell(self.identity, result.id, values, expected, result.seconds, attempt=result.attempt)
+        return self.store.fail(
+            self.identity, result.id, result.error, attempt=None, seconds=result.seconds, outcomes=values
+        )
+
+    def release(self, evaluation: Evaluation | int, reason: str = "let go") -> Evaluation:
+        """Let go of an evaluation that is not measured after all: it is asked again, and counts as no failure."""
+        return self.store.release(self.identity, self._asked(evaluation).id, str(reason), attempt=_attempt(evaluation))
 
     def renew(self, evaluation: Evaluation, lease: float) -> bool:
-        """Extend the lease by so many seconds from now; False if the evaluation is no longer its worker's."""
-        if evaluation.worker is None:
-            raise DataError(f"evaluation {evaluation.id} has no worker: ask with worker=... and lease=... to renew it.")
-        return evaluation.id in self.store.renew(self.name, [evaluation.id], evaluation.worker, lease)
+        """Extend the lease by so many seconds from now; False if the evaluation was handed to someone else since.
+
+        A lease that ran out is there again, unless that happened.
+        """
+        if evaluation.lease is None:
+            raise DataError(f"evaluation {evaluation.id} has no lease: ask with lease=... to renew it.")
+        asked = self._asked(evaluation)
+        return asked.id in self.store.renew(self.identity, {asked.id: evaluation.attempts}, lease)
 
     def abandon(self, evaluation: Evaluation | int) -> None:
         """Expect no further outcomes of this evaluation; what was told stays, and a late result is still accepted."""
-        self.store.abandon(self.name, self._asked(evaluation).id)
+        self.store.abandon(self.identity, self._asked(evaluation).id)
 
     def add(self, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
         """Take in data of your own: any outcomes at any point of the space."""
         self.space.check(params)
         values = self._values(outcomes)
         task = next(name for name, task in self.problem.tasks.items() if values.keys() & set(task.outcomes))
-        return _callers(self.store.add(self.name, task, params, values))
+        return _callers(self.store.add(self.identity, task, params, values))
 
     def _asked(self, evaluation: Evaluation | int) -> Evaluation:
+        """The evaluation as it is known here, if it is one of this very study."""
+        if isinstance(evaluation, Evaluation) and evaluation.study != self.identity:
+            raise DataError(
+                f"{evaluation} was asked by another study, be it one of the same name that was started anew since: "
+                "expected an evaluation of this one; use `study.add(params, outcomes)` to keep what it measured here."
+            )
         id_ = evaluation.id if isinstance(evaluation, Evaluation) else evaluation
         is_number = isinstance(id_, int)
         known = self._evaluations if is_number and id_ in self._evaluations else self.evaluations
@@ -318,6 +367,7 @@ class Study:
         watch: "Callable[[Progress], None] | None" = None,
         lease: float = 60.0,
         attempts: int = 3,
+        losses: int | None = None,
         on_interrupt: Literal["wait", "release"] = "wait",
     ) -> Ending:
         """Ask, measure and tell until the budget is spent; what was spent before counts.
@@ -333,15 +383,18 @@ class Study:
             tasks: The tasks that may be run here; all of them if not given.
             watch: Is called with a `Progress` after every change, and twice a second.
             lease: Seconds without a sign of life after which others may take over an evaluation of this process.
-            attempts: How often an evaluation is tried when its process dies.
+            attempts: How often an evaluation is tried when the process that runs its function dies; then it has failed.
+            losses: The same for evaluations whose workers fell silent, killed or cut off; any number of times if not
+                given, since that says nothing of the function.
             on_interrupt: On Ctrl-C, wait for what is running, or let go of it at once, to be asked again next time; a
-                second Ctrl-C always lets go.
+                second Ctrl-C always lets go. SIGTERM and SIGHUP let go at once and end the process, unless it has
+                handlers of its own for them.
         """
         from pesky.study.loop import Loop  # the loop is a client of the study
 
         given = Budget.of(budget)
         check_counts(self.rule, given.gain_per_cost)
-        loop = Loop(self, functions, given, workers, executor, tasks, watch, lease, attempts, on_interrupt)
+        loop = Loop(self, functions, given, workers, executor, tasks, watch, lease, attempts, losses, on_interrupt)
         return loop.run()
 
     def to_json(self) -> str:
@@ -360,6 +413,11 @@ class Study:
         evaluations = self.evaluations.values()
         told, waiting = sum(bool(e.outcomes) for e in evaluations), sum(e.is_open for e in evaluations)
         return f"Study({self.problem.objective!r}: {told} evaluations told, {waiting} pending)"
+
+
+def _attempt(evaluation: Evaluation | int) -> int | None:
+    """Which attempt whoever has this was given; None for a number, which does not say."""
+    return evaluation.attempts if isinstance(evaluation, Evaluation) else None
 
 
 def _callers(evaluation: Evaluation) -> Evaluation:

@@ -22,7 +22,7 @@ class StoreTest:
     @pytest.fixture
     def study(self, store: Store) -> Store:
         """The store with an empty study."""
-        store.open(STUDY, "{}", 0)
+        store.open(STUDY, "{}", 0, STUDY)
         return store
 
     def another(self, store: Store) -> Store:

@@ -29,7 +29,7 @@ class CrowdContract(StoreTest):
             return list(pool.map(take_part, range(CROWD)))
 
     def test_a_study_that_many_create_is_created_once(self, store: Store):
-        kept = self.at_once(store, lambda each, number: each.open(STUDY, f"{{{number}}}", number))
+        kept = self.at_once(store, lambda each, number: each.open(STUDY, f"{{{number}}}", number, f"{number}"))
         assert set(kept) == {store.load(STUDY)}
         assert store.names() == [STUDY]
 
@@ -59,7 +59,7 @@ class CrowdContract(StoreTest):
         for _ in range(CROWD - 2):
             ask(study, worker="w", lease=GONE)
         claims = self.at_once(
-            study, lambda each, number: each.claim(STUDY, ["t"], attempts=9, worker=f"{number}", lease=LONG)
+            study, lambda each, number: each.claim(STUDY, ["t"], losses=None, worker=f"{number}", lease=LONG)
         )
         claimed = [(each.id, each.worker) for each in claims if each is not None]
         assert sorted(id for id, _ in claimed) == list(range(CROWD - 2))

@@ -63,7 +63,7 @@ class KeepingContract(StoreTest):
     def test_any_text_can_be_an_error_or_a_worker(self, study: Store):
         odd = f"{MU}\n\0\ud800"
         ask(study, worker=odd, lease=LONG)
-        assert study.renew(STUDY, [0], odd, LONG) == {0}
+        assert study.renew(STUDY, {0: 1}, LONG) == {0}
         failed = study.fail(STUDY, 0, odd, attempt=1, seconds=2.0, outcomes={})
         assert str(failed.error).startswith(f"{MU}\n")
         assert "\0" not in str(failed.error).encode().decode()  # what every database can hold

@@ -41,7 +41,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.model = StoreModel()
         self.stores = self.make_stores(lambda: self.model.now)
         for store in self.stores:
-            store.open(STUDY, "{}", 0)
+            store.open(STUDY, "{}", 0, STUDY)
         self.known: dict[int, Evaluation] = {}
         self.revision = 0
 
@@ -75,27 +75,27 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(
         handle=_handles,
         tasks=st.sets(st.sampled_from(sorted(TASKS))),
-        attempts=st.integers(1, 3),
+        losses=st.none() | st.integers(1, 2),
         worker=_workers,
         lease=st.none() | _leases,
     )
-    def claim(self, handle, tasks, attempts, worker, lease) -> None:
+    def claim(self, handle, tasks, losses, worker, lease) -> None:
         """Someone is free for what others have lost."""
-        self._both(handle, "claim", tasks, attempts=attempts, worker=worker, lease=lease)
+        self._both(handle, "claim", tasks, losses=losses, worker=worker, lease=lease)
 
-    @rule(handle=_handles, ids=st.sets(st.integers(0, 6)), worker=_workers, lease=_leases)
-    def renew(self, handle, ids, worker, lease) -> None:
+    @rule(handle=_handles, attempts=st.dictionaries(st.integers(0, 6), st.integers(1, 2)), lease=_leases)
+    def renew(self, handle, attempts, lease) -> None:
         """A heartbeat, also for what may no longer be one's own or does not exist."""
-        self._both(handle, "renew", ids, worker, lease)
+        self._both(handle, "renew", attempts, lease)
 
     @precondition(lambda self: self.model.all)
-    @rule(handle=_handles, data=st.data(), seconds=st.sampled_from([None, 2.5]))
-    def tell(self, handle, data, seconds) -> None:
+    @rule(handle=_handles, data=st.data(), attempt=_attempts, seconds=st.sampled_from([None, 2.5]))
+    def tell(self, handle, data, attempt, seconds) -> None:
         """Some or all outcomes: in time, late, again, or in contradiction."""
         id = data.draw(st.integers(0, len(self.model.all) - 1))
         expected = TASKS[self.model.all[id]["task"]]
         outcomes = data.draw(st.dictionaries(st.sampled_from(expected), _values))
-        self._both(handle, "tell", id, outcomes, expected, seconds)
+        self._both(handle, "tell", id, outcomes, expected, seconds, attempt=attempt)
 
     @precondition(lambda self: self.model.all)
     @rule(handle=_handles, data=st.data(), error=_errors, attempt=_attempts, seconds=st.sampled_from([None, 2.5]))
@@ -104,6 +104,17 @@ class StoreMachine(RuleBasedStateMachine):
         id = data.draw(st.integers(0, len(self.model.all) - 1))
         outcomes = data.draw(st.dictionaries(st.sampled_from(TASKS[self.model.all[id]["task"]]), _values, max_size=1))
         self._both(handle, "fail", id, error, attempt=attempt, seconds=seconds, outcomes=outcomes)
+
+    @rule(
+        handle=_handles,
+        id=st.integers(0, 6),
+        error=_errors,
+        attempt=st.integers(1, 3),
+        attempts=st.integers(1, 2),
+    )
+    def crash(self, handle, id, error, attempt, attempts) -> None:
+        """The process that ran it dies, in this attempt or in another."""
+        self._both(handle, "crash", id, error, attempt=attempt, attempts=attempts)
 
     @rule(handle=_handles, id=st.integers(0, 6), error=_errors, attempt=_attempts)
     def release(self, handle, id, error, attempt) -> None:

@@ -26,7 +26,7 @@ class SomeText:
 def facts(evaluation: Evaluation) -> Facts:
     """All that a store says of an evaluation, except when it last changed."""
     plain = asdict(evaluation) | {"params": dict(evaluation.params), "outcomes": dict(evaluation.outcomes)}
-    return {key: value for key, value in plain.items() if key != "revision"}
+    return {key: value for key, value in plain.items() if key not in ("revision", "study")}
 
 
 class StoreModel:
@@ -63,32 +63,45 @@ class StoreModel:
         new.update(state="done", outcomes=dict(outcomes), ended=self.now)
         return dict(new)
 
-    def claim(self, tasks: Collection[str], *, attempts: int, worker: str | None, lease: float | None) -> Facts | None:
+    def claim(
+        self, tasks: Collection[str], *, losses: int | None, worker: str | None, lease: float | None
+    ) -> Facts | None:
         """What the store's method should return, as facts."""
         self.expire()
         for each in self.all:
             if each["state"] == "lost" and each["task"] in tasks:
-                if each["attempts"] < attempts:
+                if losses is None or each["losses"] < losses:
                     self._hand_out(each, worker, lease)
                     return dict(each)
-                self._end(each, "failed", SomeText())
+                self._end(each, "failed", SomeText(), "lost")
         return None
 
-    def renew(self, ids: Collection[int], worker: str, lease: float) -> set[int]:
+    def renew(self, attempts: Mapping[int, int], lease: float) -> set[int]:
         """What the store's method should return."""
         self.expire()
-        held = {
-            each["id"]
-            for each in self.all
-            if each["id"] in ids and each["state"] == "running" and each["worker"] == worker
-        }
-        for id in held:
-            self._set(self.all[id], expires=self.now + lease)
-        return held
+        held = [each for each in self.all if attempts.get(each["id"]) == each["attempts"]]
+        running = [each for each in held if each["state"] == "running"]
+        back = [each for each in held if each["state"] == each["cause"] == "lost"]
+        for each in back:
+            self._forget_loss(each)
+            self._set(each, state="running", error=None, cause=None, ended=None)
+        for each in running + back:
+            self._set(each, lease=lease, expires=self.now + lease)
+        return {each["id"] for each in running + back}
 
-    def tell(self, id: int, outcomes: Mapping[str, float], expected: Collection[str], seconds: float | None) -> Facts:
+    def tell(
+        self,
+        id: int,
+        outcomes: Mapping[str, float],
+        expected: Collection[str],
+        seconds: float | None,
+        *,
+        attempt: int | None,
+    ) -> Facts:
         """What the store's method should return, as facts."""
         each = self._get(id)
+        if attempt is not None and attempt > each["attempts"]:
+            raise DataError("no such attempt")
         news = self._news(each, outcomes)
         becomes_done = each["state"] != "done" and set(expected) <= {*each["outcomes"], *outcomes}
         if news or becomes_done:
@@ -116,26 +129,42 @@ class StoreModel:
         """What the store's method should return, as facts."""
         each = self._get(id)
         if each["state"] in ("pending", "running") and attempt in (None, each["attempts"]):
-            self._end(each, "lost", error)
+            self._free(each, error, "released", self.now)
+        return dict(each)
+
+    def crash(self, id: int, error: str, *, attempt: int, attempts: int) -> Facts:
+        """What the store's method should return, as facts."""
+        each = self._get(id)
+        is_lost = each["state"] == each["cause"] == "lost"
+        if not (each["state"] in ("pending", "running") or is_lost) or attempt != each["attempts"]:
+            return dict(each)
+        if is_lost:
+            self._forget_loss(each)
+        self._free(each, error, "crashed", self.now)
+        each["crashes"] += 1
+        if each["crashes"] >= attempts:
+            self._end(each, "failed", SomeText(), "crashed")
         return dict(each)
 
     def abandon(self, id: int) -> Facts:
         """What the store's method should return, as facts."""
         each = self._get(id)
         if each["state"] not in ("done", "abandoned"):
-            self._end(each, "abandoned", each["error"])
+            self._end(each, "abandoned", each["error"], each["cause"])
         return dict(each)
 
     def expire(self) -> None:
         """What has to happen before any method."""
         for each in self.all:
             if each["state"] == "running" and each["expires"] <= self.now:
-                self._set(each, state="lost", error=SomeText(), ended=each["expires"], expires=None)
+                self._free(each, SomeText(), "lost", each["expires"])
+                each["losses"] += 1
 
     def _new(self, task: str, params: Mapping[str, Any], gain: float | None, price: float) -> Facts:
         new: Facts = {"id": len(self.all), "task": task, "params": dict(params), "gain": gain, "price": price}
         new.update(state="pending", outcomes={}, error=None, attempts=0, worker=None, asked=self.now)
-        new.update(began=None, ended=None, seconds=None, expires=None)
+        new.update(began=None, ended=None, seconds=None, expires=None, lease=None)
+        new.update(cause=None, crashes=0, losses=0, history=())
         self.all.append(new)
         self.changed.add(new["id"])
         return new
@@ -156,10 +185,21 @@ class StoreModel:
         state = "pending" if lease is None else "running"
         expires = None if lease is None else self.now + lease
         self._set(each, state=state, expires=expires, worker=worker, began=self.now, ended=None, error=None)
-        each["attempts"] += 1
+        self._set(each, lease=lease, cause=None, attempts=each["attempts"] + 1)
 
-    def _end(self, each: Facts, state: str, error: object) -> None:
-        self._set(each, state=state, error=error, ended=self.now, expires=None)
+    def _free(self, each: Facts, error: object, cause: str, when: float) -> None:
+        attempt = {key: each[key] for key in ("worker", "began")} | {"ended": when, "cause": cause, "error": error}
+        self._end(each, "lost", error, cause, when)
+        each["history"] = (*each["history"], attempt)
+
+    def _forget_loss(self, each: Facts) -> None:
+        each.update(losses=each["losses"] - 1, history=each["history"][:-1])
+
+    def _end(
+        self, each: Facts, state: str, error: object, cause: str | None = None, when: float | None = None
+    ) -> None:
+        ended = self.now if when is None else when
+        self._set(each, state=state, error=error, cause=cause, ended=ended, lease=None, expires=None)
 
     def _set(self, each: Facts, **values: object) -> None:
         each.update(values)

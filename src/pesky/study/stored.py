@@ -1,0 +1,49 @@
+"""What a storage says of a study, checked: it may be damaged, or written by anybody."""
+
+from pesky.errors import DataError, ProblemError, StorageError
+from pesky.problem import Problem
+from pesky.problem.values import check_params
+from pesky.store import Evaluation, Kept, Store
+from pesky.text import one_line
+
+
+def opened(store: Store, name: str, problem: Problem, seed: int, identity: str) -> Kept:
+    """The study of that name, which is created if it is not there and must ask the same if it is."""
+    kept = store.open(name, problem.to_json(), seed, identity)
+    if kept.problem != problem.to_json():
+        if changed := stored_problem(kept).difference(problem):
+            raise ProblemError(
+                f"the study {name!r} is stored with another problem:\n"
+                + "\n".join(f"  {line}" for line in changed)
+                + "\nExpected the same problem: restore it, or give the new study another name."
+            )
+        if not getattr(store, "is_read_only", False):
+            store.replace_problem(kept.identity, problem.to_json())
+    return kept
+
+
+def stored_problem(kept: Kept) -> Problem:
+    """The problem that a study was stored with; of known outcomes without the functions, which are never stored."""
+    try:
+        return Problem.from_json(kept.problem)
+    except (ValueError, TypeError, RecursionError) as error:  # SQLite may hold anything in place of a text
+        raise StorageError(
+            f"the stored problem of the study {kept.name!r} is damaged ({one_line(str(error), 500)}): restore a copy "
+            "of the storage, or start the study anew."
+        ) from error
+
+
+def check_fits(problem: Problem, evaluation: Evaluation) -> None:
+    """Nothing, or a StorageError if an evaluation is none of this problem: its row was damaged, or is not ours."""
+    try:
+        if evaluation.task not in problem.tasks:
+            raise DataError(f"the task {evaluation.task!r} is none of {', '.join(map(repr, problem.tasks))}")
+        check_params(problem.parameters, evaluation.params)
+        for outcome in evaluation.outcomes:
+            if outcome not in problem.outcomes:
+                raise DataError(f"the outcome {outcome!r} is none of {', '.join(map(repr, problem.outcomes))}")
+    except DataError as error:
+        raise StorageError(
+            f"evaluation {evaluation.id} is stored with what does not fit the problem ({one_line(str(error), 500)}): "
+            "restore a copy of the storage, or delete the row."
+        ) from error
