@@ -1,6 +1,8 @@
 """Jobs that succeed, fail, vanish or are canceled: each settles its future, here or on a cluster."""
 
 import os
+import pickle
+import shutil
 import signal
 import sys
 import threading
@@ -13,10 +15,13 @@ from typing import Any
 import psutil
 import pytest
 import submitit
+from survival.nursery import nursling
 
+from pesky import Study
 from pesky.adapt import slurm
-from pesky.adapt.slurm import JobFailed, SlurmExecutor
+from pesky.adapt.slurm import JobFailed, JobLost, JobRaised, SlurmExecutor
 from pesky.errors import PeskyError
+from pesky.store import Cause, State
 from pesky.study.call import measure
 
 LONG = 60.0
@@ -61,6 +66,24 @@ def hang(path: Path) -> Callable[[], None]:
         time.sleep(300)
 
     return hanging
+
+
+def counter(path: Path) -> Callable[[], int]:
+    """Says how often it was called in whatever job, this time included."""
+    text = str(path)
+
+    def count() -> int:
+        with open(text, "a") as file:
+            file.write("here\n")
+        return Path(text).read_text().count("\n")
+
+    return count
+
+
+def learnt(study: Study) -> list[float]:
+    """What is learnt of success, 1 and -1 for each evaluation of which something is."""
+    observed, row = study.observations(), study.problem.rows.index("all succeeds")
+    return observed.y[row][observed.mask[row]].tolist()
 
 
 def is_gone(pid: int) -> bool:
@@ -149,16 +172,109 @@ def test_mistakes_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         SlurmExecutor(submitit.LocalExecutor(tmp_path))
 
 
+# -- attacked, on this machine -----------------------------------------------------------------------------------------
+
+
+def test_a_job_that_is_killed_has_crashed_and_is_tried_again(local: SlurmExecutor, tmp_path: Path) -> None:
+    count = counter(tmp_path / "times")
+
+    def killed(params: Any) -> float:
+        if count() == 1:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 1.0
+
+    study = nursling()
+    assert study.run(killed, budget=2, executor=local).evaluations == 2
+    first, second = study.evaluations.values()
+    assert [(a.cause, a.error.partition(" ")[0]) for a in first.history] == [(Cause.CRASHED, "JobFailed:")]
+    assert (first.attempts, first.crashes, second.attempts) == (2, 1, 1)
+    assert learnt(study) == [1.0, 1.0]
+
+
+def test_a_job_that_is_stopped_and_continued_is_waited_for(local: SlurmExecutor, tmp_path: Path) -> None:
+    path = str(tmp_path / "pid")
+
+    def slow() -> int:
+        Path(path).write_text(str(os.getpid()))
+        time.sleep(0.5)
+        return 7
+
+    future = local.submit(slow)
+    stopped = psutil.Process(written(tmp_path / "pid"))
+    stopped.suspend()
+    time.sleep(1.5)  # longer than the patience with results, and than the time it takes
+    assert not future.done()
+    stopped.resume()
+    assert future.result(LONG) == 7
+
+
+def leave_behind(content: bytes) -> Callable[[], None]:
+    """A call that leaves this as the file of its result, and no other."""
+
+    def leaving() -> None:
+        submitit.JobEnvironment().paths.result_pickle.write_bytes(content)
+        print("the last words", file=sys.stderr, flush=True)
+        os._exit(0)
+
+    return leaving
+
+
+def test_a_result_that_cannot_be_read_is_none(local: SlurmExecutor) -> None:
+    """Truncated, empty, garbage, no answer at all, and one that a job of the same number left long ago."""
+    whole = pickle.dumps(("success", ("mark", 1.0)))
+    left = [whole[:-3], b"", b"\x00garbage", pickle.dumps(5), whole]
+    futures = [local.submit(leave_behind(content)) for content in left]
+    words = [r"cannot be read"] * 3 + [r"is not its own"] * 2
+    for future, why in zip(futures, words, strict=True):
+        with pytest.raises(JobFailed, match=rf"(?s)job \d+ ended with a result that {why}.*the last words") as raised:
+            future.result(LONG)
+        assert not isinstance(raised.value, JobLost)
+
+
+def test_a_folder_that_vanishes_is_not_the_function(local: SlurmExecutor, tmp_path: Path) -> None:
+    count, folder = counter(tmp_path / "times"), str(tmp_path / "jobs")
+
+    def homeless(params: Any) -> float:
+        if count() <= 4:
+            shutil.rmtree(folder)
+        return 1.0
+
+    study = nursling()
+    assert study.run(homeless, budget=1, executor=local).evaluations == 1
+    (only,) = study.evaluations.values()
+    assert [a.cause for a in only.history] == [Cause.RELEASED] * 4
+    assert all("JobLost" in a.error and "is gone" in a.error for a in only.history)
+    assert (only.attempts, only.crashes, learnt(study)) == (5, 0, [1.0])
+
+
+def test_a_function_that_does_not_load_ends_the_run_and_is_not_learnt(local: SlurmExecutor, tmp_path: Path) -> None:
+    class Unloadable:
+        def __call__(self, params: Any) -> float:
+            return 1.0
+
+        def __reduce__(self) -> Any:
+            return int, ("no number",)
+
+    study = nursling()
+    with pytest.raises(JobRaised, match=r"(?s)could not load or call the function.*ValueError: invalid literal"):
+        study.run(Unloadable(), budget=2, executor=local)
+    (only,) = study.evaluations.values()
+    assert (only.state, only.cause, only.crashes) == (State.LOST, Cause.RELEASED, 0)
+
+
 # -- on a cluster, whose commands are shell scripts here ---------------------------------------------------------------
 
 COMMANDS = {
     "sbatch": """
         if [ -e refuse ]; then rm refuse; echo "Socket timed out on send/recv operation" >&2; exit 1; fi
-        id=$(cat next); echo $((id + 1)) > next; echo RUNNING > $id
-        export SLURM_JOB_ID=$id
-        setsid sh -c 'echo $$ > $0.group; bash "$1" > /dev/null 2>&1
-            [ $(cat $0) = RUNNING ] && echo COMPLETED > $0' $id "$1" > /dev/null 2>&1 &
+        id=$(cat next); echo $((id + 1)) > next; cp "$1" $id.script; start $id
         echo "Submitted batch job $id"
+    """,
+    "start": """
+        echo RUNNING > $1
+        export SLURM_JOB_ID=$1
+        setsid sh -c 'echo $$ > $0.group; bash $0.script > /dev/null 2>&1
+            [ $(cat $0) = RUNNING ] && echo COMPLETED > $0' $1 > /dev/null 2>&1 &
     """,
     "srun": """
         while [ "${1#--}" != "$1" ]; do
@@ -171,8 +287,16 @@ COMMANDS = {
         exec "$@" > $(echo $out | sed "s/%j/$SLURM_JOB_ID/;s/%t/0/") 2> $(echo $err | sed "s/%j/$SLURM_JOB_ID/;s/%t/0/")
     """,
     "sacct": """
-        echo "JobID|State|NodeList"
-        for id in "$@"; do if [ -e "$id" ]; then echo "$id|$(cat $id)|node1"; fi; done
+        for id in $(echo "$@" | grep -o 'jobs=.*' | tr -c '0-9' ' '); do
+            if [ -e $id ]; then echo "$id|$(cat $id)"; fi
+        done
+    """,
+    "squeue": """
+        for group in *.group; do id=${group%.group}; if [ -e $id ]; then echo "$id|$(cat $id)"; fi; done
+    """,
+    "scontrol": """
+        if [ -e keep ]; then echo "Requested operation is presently disabled" >&2; exit 1; fi
+        echo PENDING > $2; start $2
     """,
     "scancel": """
         echo "CANCELLED by 0" > $1
@@ -221,7 +345,7 @@ def test_jobs_of_a_cluster_are_futures(cluster: Path, on_cluster: SlurmExecutor,
     assert canceled.cancel()
     until(lambda: is_gone(pid))
     assert fine.result(LONG) == 3
-    with pytest.raises(JobFailed, match=r"ended without a result \(state: NODE_FAIL\)"):
+    with pytest.raises(JobLost, match=r"ended without a result \(state: NODE_FAIL\)"):
         lost.result(LONG)
 
 
@@ -231,11 +355,13 @@ def test_a_preempted_job_has_some_time_to_come_back(
     lost = on_cluster.submit(hang(tmp_path / "lost"))
     written(tmp_path / "lost")
     lose(cluster, lost, "PREEMPTED")
-    until(lambda: lost.job.state == "PREEMPTED")  # pyright: ignore[reportAttributeAccessIssue]
+    time.sleep(1.5)
     assert not lost.done()
     monkeypatch.setattr(slurm, "PREEMPTED_PATIENCE", 0.5)
-    with pytest.raises(JobFailed, match="PREEMPTED"):
+    with pytest.raises(JobLost, match="PREEMPTED"):
         lost.result(LONG)
+    job = cluster / lost.job.job_id  # pyright: ignore[reportAttributeAccessIssue]
+    until(lambda: job.read_text() == "CANCELLED by 0\n")  # or it would be queued again and measured twice
 
 
 def test_shutdown_cancels_what_does_not_run(cluster: Path, on_cluster: SlurmExecutor, tmp_path: Path) -> None:
@@ -248,8 +374,6 @@ def test_shutdown_cancels_what_does_not_run(cluster: Path, on_cluster: SlurmExec
 
     running, waiting = on_cluster.submit(patient), on_cluster.submit(patient)
     (cluster / waiting.job.job_id).write_text("PENDING")  # pyright: ignore[reportAttributeAccessIssue]
-    for future in (running, waiting):
-        future.job.get_info()  # pyright: ignore[reportAttributeAccessIssue]
     on_cluster.shutdown(wait=False, cancel_futures=True)
     assert waiting.cancelled()
     Path(release).touch()
@@ -261,3 +385,139 @@ def test_an_impossible_submission_is_an_error(cluster: Path, on_cluster: SlurmEx
     (cluster / "bin" / "sbatch").write_text("#!/bin/sh\necho 'invalid partition' >&2\nexit 1\n")
     with pytest.raises(RuntimeError, match="invalid partition"):
         on_cluster.submit(abs, 1)
+
+
+# -- attacked, on a cluster --------------------------------------------------------------------------------------------
+
+
+def test_a_node_that_dies_and_a_job_that_is_canceled_are_not_the_function(
+    cluster: Path, on_cluster: SlurmExecutor, tmp_path: Path
+) -> None:
+    """More often than a function may crash."""
+    states = ["NODE_FAIL", "CANCELLED by 1000", "BOOT_FAIL", "CANCELLED+", "OUT_OF_MEMORY"]
+    count, where = counter(tmp_path / "times"), str(cluster)
+
+    def dies(params: Any) -> float:
+        number = count()
+        if number <= len(states):
+            (Path(where) / os.environ["SLURM_JOB_ID"]).write_text(states[number - 1])
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 1.0
+
+    study = nursling()
+    assert study.run(dies, budget=1, executor=on_cluster, attempts=2).evaluations == 1
+    (only,) = study.evaluations.values()
+    assert [a.cause for a in only.history] == [Cause.RELEASED] * 4 + [Cause.CRASHED]
+    assert "OUT_OF_MEMORY" in only.history[-1].error
+    assert (only.attempts, only.crashes, learnt(study)) == (6, 1, [1.0])
+
+
+def test_a_job_that_is_suspended_is_waited_for(cluster: Path, on_cluster: SlurmExecutor, tmp_path: Path) -> None:
+    path = str(tmp_path / "pid")
+
+    def slow() -> int:
+        Path(path).write_text(str(os.getpid()))
+        time.sleep(0.5)
+        return 7
+
+    future = on_cluster.submit(slow)
+    stopped = psutil.Process(written(tmp_path / "pid"))
+    stopped.suspend()
+    job = cluster / future.job.job_id  # pyright: ignore[reportAttributeAccessIssue]
+    job.write_text("SUSPENDED")
+    time.sleep(2.0)
+    assert not future.done()
+    job.write_text("RUNNING")
+    stopped.resume()
+    assert future.result(LONG) == 7
+
+
+@pytest.mark.parametrize("is_queued_again", [True, False])
+def test_a_job_that_is_preempted_runs_again_or_goes_on(
+    cluster: Path, on_cluster: SlurmExecutor, tmp_path: Path, is_queued_again: bool
+) -> None:
+    """Where Slurm does not queue it again, that is no failure of the function."""
+    times, count = tmp_path / "times", counter(tmp_path / "times")
+    if not is_queued_again:
+        (cluster / "keep").touch()
+
+    def preempted(params: Any) -> float:
+        if count() == 1:
+            os.kill(os.getpid(), signal.SIGUSR2)
+            time.sleep(0.1)
+        return 1.0
+
+    study = nursling()
+    assert study.run(preempted, budget=1, executor=on_cluster).evaluations == 1
+    assert [(e.attempts, e.crashes, e.history) for e in study.evaluations.values()] == [(1, 0, ())]
+    assert times.read_text().count("\n") == (2 if is_queued_again else 1)
+    assert learnt(study) == [1.0]
+
+
+def test_a_result_that_is_written_twice_counts_once(cluster: Path, on_cluster: SlurmExecutor, tmp_path: Path) -> None:
+    """By a job that Slurm runs again though it was done."""
+    times, count = tmp_path / "times", counter(tmp_path / "times")
+
+    def noisy(params: Any) -> float:
+        return float(count())
+
+    study = nursling()
+    assert study.run(noisy, budget=1, executor=on_cluster).evaluations == 1
+    job = (cluster / "next").read_text()
+    again = f"{cluster}/bin/scontrol requeue {int(job) - 1}"
+    assert os.system(again) == 0
+    until(lambda: times.read_text().count("\n") == 2)
+    until(lambda: (cluster / str(int(job) - 1)).read_text() == "COMPLETED\n")
+    assert [dict(e.outcomes) for e in study.evaluations.values()] == [{"f": 1.0}]
+
+
+NONSENSE = ["exit 1", "echo 'Welcome to the cluster!'", "printf '\\xff\\xfe|\\n||\\n'", 'echo "$@|BANANA"', "sleep 600"]
+
+
+@pytest.mark.parametrize("sacct", NONSENSE)
+def test_an_accounting_that_fails_or_talks_nonsense(
+    cluster: Path, on_cluster: SlurmExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sacct: str
+) -> None:
+    """What runs goes on, results are taken in, and the queue says who is gone."""
+    monkeypatch.setattr(slurm, "ANSWER", 1.0)
+    (cluster / "bin" / "sacct").write_text(f"#!/bin/bash\n{sacct}\n")
+    release = str(tmp_path / "release")
+
+    def patient() -> int:
+        while not Path(release).exists():
+            time.sleep(0.02)
+        return 7
+
+    fine, dead = on_cluster.submit(patient), on_cluster.submit(hang(tmp_path / "dead"))
+    written(tmp_path / "dead")
+    lose(cluster, dead, "FAILED")
+    (cluster / dead.job.job_id).unlink()  # pyright: ignore[reportAttributeAccessIssue]
+    with pytest.raises(JobFailed, match=r"ended without a result \(state: GONE\)"):
+        dead.result(LONG)
+    assert not fine.done()
+    Path(release).touch()
+    assert fine.result(LONG) == 7
+
+
+def test_a_slurm_that_is_away_and_cannot_cancel(
+    cluster: Path, on_cluster: SlurmExecutor, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody waits for it, and what is known of jobs is that they may run."""
+    future = on_cluster.submit(hang(tmp_path / "pid"))
+    other = on_cluster.submit(hang(tmp_path / "other"))
+    written(tmp_path / "pid")
+    group = int((cluster / f"{future.job.job_id}.group").read_text())  # pyright: ignore[reportAttributeAccessIssue]
+    written(tmp_path / "other")
+    scancel = (cluster / "bin" / "scancel").read_text()
+    for command in ("sacct", "squeue", "scancel"):
+        (cluster / "bin" / command).unlink()
+    time.sleep(1.0)
+    assert not future.done()
+    began = time.monotonic()
+    assert future.cancel()
+    assert time.monotonic() - began < 5
+    until(lambda: "could not be canceled" in caplog.text)
+    os.killpg(group, signal.SIGKILL)
+    (cluster / "bin" / "scancel").write_text(scancel)
+    (cluster / "bin" / "scancel").chmod(0o755)
+    assert other.cancel()

@@ -37,6 +37,7 @@ ALLOWED = {
     ("model/botorch.py", "eval"): "`Module.eval`, a model's mode",
     ("file/spearmint_config.py", "loads"): "json: a configuration that the user names",
     ("file/command.py", "loads"): "json: what a program printed",
+    ("adapt/slurm.py", "loads"): "what a job of ours left",
     ("study/process.py", "Popen"): "child processes of our own",
     ("study/process.py", "recv"): "what a child of ours answers",
     ("study/processes.py", "loads"): "what a child of ours answers",

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from study.quick import COUPLED, QUICK, SPACE, SPLIT, at, check, measure, quick, score

@@ -4,7 +4,7 @@ import json
 import random
 import sys
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +18,7 @@ class Spent:
     """Where the time of the last ask went: by the clock, of all calls and of the longest, and of the processor."""
 
     def __init__(self) -> None:
-        self.counted: Counter[str] = Counter()
+        self.counted: dict[str, float] = defaultdict(float)
 
     def on(self, what: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """The function, whose time counts as spent on this."""

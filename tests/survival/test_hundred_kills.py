@@ -32,7 +32,7 @@ def test_a_hundred_kills_teach_nothing(url: str, nursery, tmp_path: Path, show):
         until(lambda pid=pid: not runs.lives(pid) or measures(pid, study))
         time.sleep(chance.uniform(0.0, 0.3))
         assert runs.lives(pid), (lines(tmp_path, "ends")[-1:], runs.err.read_text())
-        (way,) = chance.choices(list(WAYS), WAYS.values())
+        (way,) = chance.choices(list(WAYS), list(WAYS.values()))
         end(pid, way)
         until(lambda pid=pid: not runs.lives(pid))
         kills[way] += 1

@@ -16,7 +16,7 @@ def check_params(parameters: Mapping[str, Parameter], params: Mapping[str, objec
         expected = f"expected {_expectation(parameter)}."
         if name not in params:
             raise DataError(f"the parameter {name!r} is missing: {expected}")
-        if not _belongs(parameter, params[name]):
+        if not belongs(parameter, params[name]):
             raise DataError(f"the parameter {name!r} was {params[name]!r}: {expected}")
 
 
@@ -28,7 +28,7 @@ def _expectation(parameter: Parameter) -> str:
     return f"{number} from {parameter.low} to {parameter.high}"
 
 
-def _belongs(parameter: Parameter, value: object) -> bool:
+def belongs(parameter: Parameter, value: object) -> bool:
     """Whether the value is one that the parameter can take."""
     if isinstance(parameter, Choice):
         return isinstance(value, Option) and value in parameter.options

@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from pesky.problem import Choice, Integer, Option, Parameter, Real
+from pesky.problem.values import belongs
 
 
 def width(parameter: Parameter) -> int:

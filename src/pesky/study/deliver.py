@@ -40,8 +40,8 @@ class Deliveries:
         self._began: float | None = None
         self._waiting: deque[Delivery] = deque()
         self._changed = threading.Condition()
-        self._is_closed = False
-        self._thread = threading.Thread(target=self._work, daemon=True, name="pesky deliveries")
+        self._is_closed, self._is_over = False, False
+        self._thread: threading.Thread | None = None
 
     @property
     def seconds(self) -> float:
@@ -51,21 +51,30 @@ class Deliveries:
 
     def begin(self) -> None:
         """Keep what comes."""
-        self._thread.start()
+        with self._changed:
+            self._begin()
 
     def put(self, delivery: Delivery) -> None:
         """Have this kept, from any thread; whoever brings it does not wait."""
         with self._changed:
             self._waiting.append(delivery)
             self._changed.notify_all()
+            if self._is_over:  # a result that comes after the run, of a call that could not be stopped
+                self._begin()
 
     def end(self, patience: float) -> list[Untold]:
         """The results that could not be kept, within so many seconds if the storage is slow to answer."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
-        self._thread.join(max(patience, 0.0))
+        if self._thread is not None:
+            self._thread.join(max(patience, 0.0))
         return [delivery.result for delivery in list(self._waiting) if delivery.result is not None]
+
+    def _begin(self) -> None:
+        self._is_over = False
+        self._thread = threading.Thread(target=self._work, daemon=True, name="pesky deliveries")
+        self._thread.start()
 
     def _work(self) -> None:
         while (delivery := self._next()) is not None:
@@ -80,6 +89,7 @@ class Deliveries:
     def _next(self) -> Delivery | None:
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._is_closed)
+            self._is_over = not self._waiting
             return self._waiting[0] if self._waiting else None
 
     def _kept(self, delivery: Delivery) -> bool:

@@ -1,19 +1,23 @@
 """The loop over ask and tell: keeps evaluations in flight until the budget is spent, and loses none."""
 
 import logging
+import pickle
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import BrokenExecutor, Executor, Future
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import cloudpickle
 
 from pesky.errors import PeskyError, ProblemError, StorageAway, StorageError, StudyGone
 from pesky.problem.fields import finite, whole
 from pesky.store import Evaluation, State
 from pesky.study.budget import Budget, Ending, Exhausted, Kind
-from pesky.study.call import Report, check, measure
+from pesky.study.call import Report, check, describe, measure
 from pesky.study.deliver import PATIENCE, Deliveries, Delivery
 from pesky.study.leases import Leases
 from pesky.study.processes import Processes, WorkerDied, WorkerStopped
@@ -41,6 +45,9 @@ GRACE = 5.0
 """The same for a run that ends by an error, or that was asked to end by a signal: who asks so waits longer."""
 RUMOR = 1.0
 """Seconds until a call that was ended from outside is looked at: what ended it may be about to end this process too."""
+HASTE = 3
+"""How often an evaluation that comes back without a word is asked again at once, and not after a moment: an executor
+that cancels whatever it is given would have it asked thousands of times."""
 
 
 @dataclass
@@ -51,6 +58,7 @@ class Flight:
     resource: str
     deadline: float | None
     future: Future[Report] | None = None
+    is_late: bool = False
     is_over: bool = False
 
 
@@ -101,7 +109,7 @@ class Loop:
         self._exhausted: dict[str, tuple[Exhausted, tuple[object, ...]]] = {}
         self._evaluations: Mapping[int, Evaluation] = {}
         self._away_since: float | None = None
-        self._is_interrupted = False
+        self._is_interrupted, self._is_closed = False, False
 
     def run(self) -> Ending:
         """Ask, measure and tell until there is nothing more to do."""
@@ -123,7 +131,7 @@ class Loop:
 
     def _close(self, patience: float) -> None:
         """End all that was begun; results that cannot be kept within so many seconds go to a file."""
-        until = time.monotonic() + patience
+        until, self._is_closed = time.monotonic() + patience, True
         self._stop()
         untold = self.deliveries.end(until - time.monotonic())
         self.leases.end(until - time.monotonic())
@@ -142,6 +150,8 @@ class Loop:
                     raise self._broken
                 if self.deliveries.error is not None:
                     raise self.deliveries.error
+                if self.flights:
+                    check_open(self.executor)
                 if not is_begun:
                     self._persist(self.leases.free_orphans)
                     is_begun = True
@@ -280,8 +290,12 @@ class Loop:
         flight = self.flights[evaluation.id] = Flight(evaluation, resource, deadline)
         assert self.executor is not None
         try:
+            check_open(self.executor)
             if isinstance(self.executor, Processes):
                 future = self.executor.call(function, params, timeout=timeout)
+            elif isinstance(self.executor, ProcessPoolExecutor) or _client_of(self.executor) is not None:
+                # As bytes, which are loaded under our eyes: Dask's workers fall silent over what they cannot load.
+                future = self.executor.submit(load_and_measure, cloudpickle.dumps(function), params)
             else:
                 future = self.executor.submit(measure, function, params)
         except BaseException:  # Ctrl-C in a function that runs in this thread, or one that cannot be sent elsewhere
@@ -295,7 +309,8 @@ class Loop:
 
     def _come_back(self, flight: Flight, future: "Future[Report]") -> None:
         """Have what came back kept, at once, and without waiting: Dask's event loop must not."""
-        if _is_from_outside(future):
+        is_in_haste = flight.evaluation.attempts > HASTE and _says_nothing(future)
+        if is_in_haste or _is_from_outside(future):
             threading.Thread(target=self._take_in, args=(flight, future, RUMOR), daemon=True).start()
         else:
             self._take_in(flight, future)
@@ -303,7 +318,16 @@ class Loop:
     def _take_in(self, flight: Flight, future: "Future[Report]", patience: float = 0.0) -> None:
         """Have what came back kept, after so many seconds unless this process is asked to end before."""
         is_ending = self._terminating.wait(patience)
-        self.deliveries.put(self._delivery(flight, future, is_ending))
+        try:
+            delivery = self._delivery(flight, future, is_ending)
+        except Exception as error:
+            self._broken = PeskyError(f"the executor gave no report of a call, but: {describe(error)}")
+            delivery = self._delivery(flight, _canceled(), is_ending)
+        self.deliveries.put(delivery)
+        if self._is_closed and delivery.result is not None:
+            # Of a call that was given up. The run has ended, and may deliver no more; to keep it twice does no harm.
+            with suppress(PeskyError):
+                within(GLANCE, delivery.keep)
         flight.future = None  # the two would keep each other, and Dask would compute again what a dead worker held
         self._landed.set()
 
@@ -320,7 +344,7 @@ class Loop:
             why = "cancelled" if error is None else f"{type(error).__name__}: {error}"
             if isinstance(error, PeskyError):
                 self._broken = error  # the function does not even load there: no other point would be better
-            if is_ending or _says_nothing(error):
+            if is_ending or _says_nothing(future):
                 return Delivery(partial(store.release, study, e.id, why, attempt=e.attempts), None, land)
             crash = partial(store.crash, study, e.id, why, attempt=e.attempts, attempts=self.attempts)
             return Delivery(crash, None, land)
@@ -339,7 +363,10 @@ class Loop:
         now = time.monotonic()
         for id_, flight in list(self.flights.items()):
             if flight.deadline is not None and now > flight.deadline and flight.future is not None:
-                self._give_up(flight)
+                if flight.is_late:
+                    self._give_up(flight)
+                # This process may have been stopped: the result has come then, and is taken in within a moment.
+                flight.deadline, flight.is_late = now + GLANCE, True
             if flight.is_over:
                 del self.flights[id_]
                 self.last = self._look()[id_]
@@ -359,7 +386,10 @@ class Loop:
         """Stop what is still running."""
         for flight in list(self.flights.values()):
             if (future := flight.future) is not None:
-                future.cancel()
+                try:
+                    future.cancel()
+                except Exception as error:
+                    log.warning("%s is still being measured: it could not be canceled (%s).", flight.evaluation, error)
         if self.flights and isinstance(self.executor, Processes):
             self.executor.kill()
 
@@ -394,12 +424,45 @@ class Loop:
         )
 
 
+def load_and_measure(code: bytes, params: Mapping[str, Any]) -> Report:
+    """The report on the function that these bytes are; a PeskyError if they cannot be loaded where this runs."""
+    try:
+        function = pickle.loads(code)
+    except Exception as error:
+        raise PeskyError(f"the function could not be loaded by a worker of the executor: {describe(error)}") from None
+    return measure(function, params)
+
+
+def check_open(executor: Executor | None) -> None:
+    """Nothing; a PeskyError if this is of a client of Dask's that is closed, whose futures stay pending for ever."""
+    if getattr(_client_of(executor), "status", None) == "closed":
+        raise PeskyError(
+            "Dask's client is closed, by its program or because the scheduler did not answer any more: "
+            "what was told is kept, and the study goes on from here with a new client."
+        )
+
+
+def _client_of(executor: Executor | None) -> object:
+    """Dask's client, if it is Dask's executor."""
+    return getattr(executor, "_client", None)
+
+
 def _is_from_outside(future: "Future[Report]") -> bool:
     """Whether a call was ended by what may be about to end this process as well, or to be over in a moment."""
     error = None if future.cancelled() else future.exception()
     return isinstance(error, OSError) or (isinstance(error, WorkerDied) and error.is_asked_to_end)
 
 
-def _says_nothing(error: BaseException | None) -> bool:
-    """Whether a call ended for reasons that are not its own: canceled, let go of, its pool or its network gone."""
-    return error is None or isinstance(error, WorkerStopped | BrokenExecutor | OSError)
+def _says_nothing(future: "Future[Report]") -> bool:
+    """Whether a call ended for reasons that are not its own: canceled, let go of, its pool or its network gone.
+
+    And a function that does not even load has not been called.
+    """
+    kinds = WorkerStopped | BrokenExecutor | OSError | PeskyError
+    return future.cancelled() or isinstance(future.exception(), kinds)
+
+
+def _canceled() -> "Future[Report]":
+    future: Future[Report] = Future()
+    future.cancel()
+    return future
