@@ -183,7 +183,7 @@ def test_a_job_that_is_killed_has_crashed_and_is_tried_again(local: SlurmExecuto
             os.kill(os.getpid(), signal.SIGKILL)
         return 1.0
 
-    study = nursling()
+    study = nursling(initial=50)
     assert study.run(killed, budget=2, executor=local).evaluations == 2
     first, second = study.evaluations.values()
     assert [(a.cause, a.error.partition(" ")[0]) for a in first.history] == [(Cause.CRASHED, "JobFailed:")]
@@ -239,7 +239,7 @@ def test_a_folder_that_vanishes_is_not_the_function(local: SlurmExecutor, tmp_pa
             shutil.rmtree(folder)
         return 1.0
 
-    study = nursling()
+    study = nursling(initial=50)
     assert study.run(homeless, budget=1, executor=local).evaluations == 1
     (only,) = study.evaluations.values()
     assert [a.cause for a in only.history] == [Cause.RELEASED] * 4
@@ -255,7 +255,7 @@ def test_a_function_that_does_not_load_ends_the_run_and_is_not_learnt(local: Slu
         def __reduce__(self) -> Any:
             return int, ("no number",)
 
-    study = nursling()
+    study = nursling(initial=50)
     with pytest.raises(JobRaised, match=r"(?s)could not load or call the function.*ValueError: invalid literal"):
         study.run(Unloadable(), budget=2, executor=local)
     (only,) = study.evaluations.values()
@@ -272,7 +272,7 @@ COMMANDS = {
     """,
     "start": """
         echo RUNNING > $1
-        export SLURM_JOB_ID=$1
+        export SLURM_JOB_ID=$1 SLURM_JOB_END_TIME=$(($(date +%s) + $(cat seconds)))
         setsid sh -c 'echo $$ > $0.group; bash $0.script > /dev/null 2>&1
             [ $(cat $0) = RUNNING ] && echo COMPLETED > $0' $1 > /dev/null 2>&1 &
     """,
@@ -315,6 +315,7 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         command.write_text(f"#!/bin/bash\ncd {folder}\n{text}")
         command.chmod(0o755)
     (folder / "next").write_text(str(time.time_ns() // 1000))  # submitit remembers the jobs of other tests
+    (folder / "seconds").write_text("3600")  # until the time of a job is up
     monkeypatch.setenv("PATH", f"{folder / 'bin'}:{os.environ['PATH']}")
     return folder
 
@@ -404,7 +405,7 @@ def test_a_node_that_dies_and_a_job_that_is_canceled_are_not_the_function(
             os.kill(os.getpid(), signal.SIGKILL)
         return 1.0
 
-    study = nursling()
+    study = nursling(initial=50)
     assert study.run(dies, budget=1, executor=on_cluster, attempts=2).evaluations == 1
     (only,) = study.evaluations.values()
     assert [a.cause for a in only.history] == [Cause.RELEASED] * 4 + [Cause.CRASHED]
@@ -432,14 +433,33 @@ def test_a_job_that_is_suspended_is_waited_for(cluster: Path, on_cluster: SlurmE
     assert future.result(LONG) == 7
 
 
-@pytest.mark.parametrize("is_queued_again", [True, False])
+@pytest.mark.parametrize(("minutes", "is_queued_again"), [(60, True), (60, False), (5, False)])
 def test_a_job_that_is_preempted_runs_again_or_goes_on(
-    cluster: Path, on_cluster: SlurmExecutor, tmp_path: Path, is_queued_again: bool
+    cluster: Path, on_cluster: SlurmExecutor, tmp_path: Path, minutes: int, is_queued_again: bool
 ) -> None:
-    """Where Slurm does not queue it again, that is no failure of the function."""
+    """Where it is not queued again, by Slurm or because submitit takes its time for up, that is not the function."""
     times, count = tmp_path / "times", counter(tmp_path / "times")
+    on_cluster._executor.update_parameters(timeout_min=minutes)
     if not is_queued_again:
         (cluster / "keep").touch()
+
+    study = nursling(initial=50)
+    assert study.run(preempted(count), budget=1, executor=on_cluster).evaluations == 1
+    assert [(e.attempts, e.crashes, e.history) for e in study.evaluations.values()] == [(1, 0, ())]
+    assert times.read_text().count("\n") == (2 if is_queued_again else 1)
+    assert learnt(study) == [1.0]
+
+
+def test_a_job_whose_time_is_up_has_failed(cluster: Path, on_cluster: SlurmExecutor, tmp_path: Path) -> None:
+    (cluster / "seconds").write_text("90")
+    study = nursling(initial=50)
+    ending = study.run(preempted(counter(tmp_path / "times")), budget=1, executor=on_cluster)
+    assert (ending.failed, learnt(study)) == (1, [-1.0])
+    assert "timed-out" in str(ending.error)
+
+
+def preempted(count: Callable[[], int]) -> Callable[[Any], float]:
+    """A function that gets the signal of preemption, the first time."""
 
     def preempted(params: Any) -> float:
         if count() == 1:
@@ -447,11 +467,7 @@ def test_a_job_that_is_preempted_runs_again_or_goes_on(
             time.sleep(0.1)
         return 1.0
 
-    study = nursling()
-    assert study.run(preempted, budget=1, executor=on_cluster).evaluations == 1
-    assert [(e.attempts, e.crashes, e.history) for e in study.evaluations.values()] == [(1, 0, ())]
-    assert times.read_text().count("\n") == (2 if is_queued_again else 1)
-    assert learnt(study) == [1.0]
+    return preempted
 
 
 def test_a_result_that_is_written_twice_counts_once(cluster: Path, on_cluster: SlurmExecutor, tmp_path: Path) -> None:
@@ -461,7 +477,7 @@ def test_a_result_that_is_written_twice_counts_once(cluster: Path, on_cluster: S
     def noisy(params: Any) -> float:
         return float(count())
 
-    study = nursling()
+    study = nursling(initial=50)
     assert study.run(noisy, budget=1, executor=on_cluster).evaluations == 1
     job = (cluster / "next").read_text()
     again = f"{cluster}/bin/scontrol requeue {int(job) - 1}"

@@ -201,7 +201,7 @@ def test_data_told_at_once_or_one_by_one_give_the_same_ask():
     for e in list(step_by_step.evaluations.values()):
         question = Question(e.task, e.params, e.gain, e.price)
         at_once.store.append(at_once.identity, question, known=None, limit=Limit(), worker=None, lease=None)
-        at_once.tell(e, step_by_step.outcomes(e))
+        at_once.tell(e.id, step_by_step.outcomes(e))
     assert at_once.ask().params == pytest.approx(step_by_step.ask().params, abs=1e-4)
 
 

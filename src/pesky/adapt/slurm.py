@@ -37,6 +37,8 @@ ACCOUNTING = 60.0
 """Seconds at most between two questions to Slurm of how its jobs are; new ones are asked about more often."""
 ANSWER = 60.0
 """Seconds for Slurm to answer."""
+NOTICE = 180.0
+"""Seconds before its time is up at which a job is told so at the earliest: submitit asks for 90, and Slurm adds 60."""
 _TAIL = 1000
 
 LOST = ("CANCELLED", "PREEMPTED", "NODE_FAIL", "BOOT_FAIL", "REVOKED")
@@ -340,6 +342,11 @@ def _leave(handler: Callable[[int, FrameType | None], Any], number: int, frame: 
         sys.stderr.flush()
         os._exit(leaving.code & 0xFF if isinstance(leaving.code, int) else 1)
     except (OSError, subprocess.SubprocessError):  # it cannot be queued again: it goes on for as long as it may
+        traceback.print_exc()
+    except _submitit().core.utils.UncompletedJobError:
+        # For submitit, the time of a job that is preempted is up if it was given ten minutes, or has used most of them.
+        if float(os.environ.get("SLURM_JOB_END_TIME", 0)) - time.time() < NOTICE:
+            raise
         traceback.print_exc()
 
 
