@@ -15,7 +15,7 @@ import psutil
 
 T = TypeVar("T")
 
-LONG = 300.0
+LONG = 600.0
 """Seconds that nothing here takes, however busy the machine."""
 MARK = "PESKY_TESTS_MARK"
 """The environment variable that all descendants of a program inherit from it."""
