@@ -1,5 +1,6 @@
 """Dask's executor needs no adapter; these are the properties of it that a study relies on."""
 
+import importlib
 import os
 import random
 import signal
@@ -12,7 +13,10 @@ from typing import Any
 import dask.config
 import pytest
 from distributed import Client, KilledWorker, LocalCluster
+from survival.nursery import nursling
 
+from pesky.errors import PeskyError
+from pesky.store import Cause, State
 from pesky.study.call import measure
 
 LONG = 60.0
@@ -94,3 +98,39 @@ def test_a_call_that_kills_its_workers_is_given_up(executor: Executor, tmp_path:
     with pytest.raises(KilledWorker):
         executor.submit(measure, deadly, {}).result(LONG)
     assert Path(path).read_text().count("\n") == 2
+
+
+def test_a_function_that_workers_cannot_load_ends_the_run(
+    executor: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dask's workers fall silent over a module that they do not have, and the call would be waited for for ever."""
+    (tmp_path / "only_here.py").write_text("def one(params):\n    return 1.0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    one = importlib.import_module("only_here").one
+    study = nursling(initial=50)
+    with pytest.raises(PeskyError, match=r"could not be loaded by a worker of the executor: ModuleNotFoundError"):
+        study.run(one, budget=3, executor=executor)
+    assert [(e.state, e.cause, e.crashes) for e in study.evaluations.values()] == [(State.LOST, Cause.RELEASED, 0)]
+    assert study.run(lambda params: 1.0, budget=3, workers=2, executor=executor).evaluations == 3
+
+
+def test_a_call_that_is_canceled_is_asked_again(client: Client, executor: Executor, tmp_path: Path) -> None:
+    """By whoever may do that to a cluster, as often as they like."""
+    study, path = nursling(initial=50), str(tmp_path / "times")
+
+    def fifth_time(params: Any) -> float:
+        with open(path, "a") as file:
+            file.write("here\n")
+        while Path(path).read_text().count("\n") < 5:
+            time.sleep(0.02)
+        return 1.0
+
+    def watch(progress: Any) -> None:
+        times = Path(path).read_text().count("\n") if Path(path).exists() else 0
+        if progress.running and times == progress.running[0].attempts < 5:
+            client.cancel(list(client.futures_of(executor._futures)), force=True)  # pyright: ignore
+
+    assert study.run(fifth_time, budget=1, executor=executor, watch=watch).evaluations == 1
+    (only,) = study.evaluations.values()
+    assert (only.attempts, only.crashes) == (5, 0)
+    assert [a.cause for a in only.history] == [Cause.RELEASED] * 4

@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ import pytest
 from distributed import LocalCluster
 from survival.account import Account
 from survival.programs import until
+
+from pesky.store import Cause
 
 EVALUATIONS = 40
 
@@ -48,6 +51,12 @@ def test_workers_of_dask_and_their_client_are_killed(url: str, cluster, start, t
         kills[victim] += 1
     assert f"{EVALUATIONS} evaluations is spent" in main.result()
     assert not main.family()
-    counts = {"kills": kills, **account.settle(EVALUATIONS)}
+    attempts = [attempt for e in account.study.evaluations.values() for attempt in e.history]
+    causes = Counter(attempt.cause.value for attempt in attempts)
+    counts = {"kills": kills, "causes": dict(causes), **account.settle(EVALUATIONS)}
     show(counts)
-    assert counts["lost"] > 0
+    assert counts["lost"] == len(attempts) > 0
+    assert all("KilledWorker" in attempt.error for attempt in attempts if attempt.cause is Cause.CRASHED)
+    # Two may wait for one worker, and two were the killed client's: those are lost, or free at once on this machine.
+    assert causes["crashed"] <= 2 * kills["worker"]
+    assert causes["lost"] + causes["released"] <= 2 * kills["main"]

@@ -3,6 +3,7 @@
 This is also the program that is stopped: python -m survival.test_partition URL FOLDER EVALUATIONS DASK.
 """
 
+import multiprocessing
 import os
 import signal
 import socket
@@ -11,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from pesky.errors import PeskyError, StorageAway
 from pesky.store import Cause, Evaluation, MemoryStore, State
 from pesky.study import loop
 from pesky.study.processes import WorkerStopped
+from pesky.study.within import within
 
 TIMEOUT = 2.0
 SILENCE = 6.0
@@ -188,8 +190,8 @@ def test_a_main_process_is_stopped_while_another_takes_over(url: str, cluster, s
     for times in range(4):
         stopped = programs[times % 2]
         held = stop_measuring(stopped, study)
-        until(lambda held=held: all(study.evaluations[e.id].attempts > e.attempts for e in held))
-        taken_over += len(held)
+        until(lambda held=held: all(is_out_of_hand(study.evaluations[e.id], e.attempts) for e in held))
+        taken_over += sum(study.evaluations[e.id].attempts > e.attempts for e in held)
         stopped.process.send_signal(signal.SIGCONT)
     endings = [program.result() for program in programs]
     assert all(f"{evaluations} evaluations is spent" in ending for ending in endings)
@@ -210,13 +212,20 @@ def test_a_main_process_is_stopped_while_another_takes_over(url: str, cluster, s
     assert counts["completed calls"] > evaluations, "both have measured something"
 
 
+def is_out_of_hand(evaluation: Evaluation, attempt: int) -> bool:
+    """Whether it was handed to someone else since that attempt, or told on the very way to the storage."""
+    return evaluation.attempts > attempt or evaluation.state is State.DONE
+
+
 def stop_measuring(program: Program, study: Study) -> list[Evaluation]:
-    """What the program was measuring when it was stopped; not while it holds the lock of SQLite's file."""
+    """What the program was measuring when it was stopped; not while others wait for its transaction to end."""
     while True:
         assert not program.is_over(), program.err.read_text()
         program.process.send_signal(signal.SIGSTOP)
         with suppress(StorageAway):
-            running = [e for e in study.evaluations.values() if e.state is State.RUNNING]
+            now = within(2.0, lambda: study.evaluations)
+            within(2.0, lambda: study.store.renew(study.identity, {0: 0}, 1.0))  # as all who write do
+            running = [e for e in now.values() if e.state is State.RUNNING]
             if held := [e for e in running if f":{program.process.pid}:" in str(e.worker)]:
                 return held
         program.process.send_signal(signal.SIGCONT)
@@ -372,6 +381,16 @@ def test_a_function_that_does_not_load_is_not_learnt_however_often_it_is_tried()
         with pytest.raises(PeskyError, match="could not be loaded"):
             study.run(noisy, budget=5, executor=Answering(unloaded), attempts=3)
     assert [(e.state, e.attempts, e.crashes) for e in study.evaluations.values()] == [(State.LOST, 4, 0)]
+
+
+@pytest.mark.slow
+def test_functions_of_any_kind_travel_to_a_pool_of_processes():
+    """Which would otherwise say of a lambda, as of its worker's death, that the call has failed."""
+    here = os.getpid()
+    study = nursling(initial=50)
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert study.run(lambda params: os.getpid() - here, budget=2, executor=pool).evaluations == 2
+    assert all(e.outcomes["f"] != 0 for e in study.evaluations.values())
 
 
 @pytest.mark.parametrize("error", [None, WorkerStopped("preempted"), BrokenExecutor("broken"), OSError("unreachable")])

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -109,7 +108,7 @@ class Loop:
         self._exhausted: dict[str, tuple[Exhausted, tuple[object, ...]]] = {}
         self._evaluations: Mapping[int, Evaluation] = {}
         self._away_since: float | None = None
-        self._is_interrupted, self._is_closed = False, False
+        self._is_interrupted = False
 
     def run(self) -> Ending:
         """Ask, measure and tell until there is nothing more to do."""
@@ -131,7 +130,7 @@ class Loop:
 
     def _close(self, patience: float) -> None:
         """End all that was begun; results that cannot be kept within so many seconds go to a file."""
-        until, self._is_closed = time.monotonic() + patience, True
+        until = time.monotonic() + patience
         self._stop()
         untold = self.deliveries.end(until - time.monotonic())
         self.leases.end(until - time.monotonic())
@@ -324,10 +323,6 @@ class Loop:
             self._broken = PeskyError(f"the executor gave no report of a call, but: {describe(error)}")
             delivery = self._delivery(flight, _canceled(), is_ending)
         self.deliveries.put(delivery)
-        if self._is_closed and delivery.result is not None:
-            # Of a call that was given up. The run has ended, and may deliver no more; to keep it twice does no harm.
-            with suppress(PeskyError):
-                within(GLANCE, delivery.keep)
         flight.future = None  # the two would keep each other, and Dask would compute again what a dead worker held
         self._landed.set()
 

@@ -195,9 +195,7 @@ class StoreModel:
     def _forget_loss(self, each: Facts) -> None:
         each.update(losses=each["losses"] - 1, history=each["history"][:-1])
 
-    def _end(
-        self, each: Facts, state: str, error: object, cause: str | None = None, when: float | None = None
-    ) -> None:
+    def _end(self, each: Facts, state: str, error: object, cause: str | None = None, when: float | None = None) -> None:
         ended = self.now if when is None else when
         self._set(each, state=state, error=error, cause=cause, ended=ended, lease=None, expires=None)
 
