@@ -1,25 +1,23 @@
 """The loop over ask and tell: keeps evaluations in flight until the budget is spent, and loses none."""
 
 import logging
-import pickle
 import threading
 import time
 from collections.abc import Callable, Collection, Mapping
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import cloudpickle
+from typing import TYPE_CHECKING, TypeVar
 
 from pesky.errors import PeskyError, ProblemError, StorageAway, StorageError, StudyGone
 from pesky.problem.fields import finite, whole
 from pesky.store import Evaluation, State
 from pesky.study.budget import Budget, Ending, Exhausted, Kind
-from pesky.study.call import Report, check, describe, measure
+from pesky.study.call import Report, check, describe
 from pesky.study.deliver import PATIENCE, Deliveries, Delivery
+from pesky.study.executors import Inline, canceled, check_open, is_from_outside, says_nothing, submit
 from pesky.study.leases import Leases
-from pesky.study.processes import Processes, WorkerDied, WorkerStopped
+from pesky.study.processes import Processes
 from pesky.study.progress import Doing, Progress, progress_of
 from pesky.study.slots import Function, functions_of, slots_of
 from pesky.study.terminate import Terminated, terminable
@@ -59,16 +57,6 @@ class Flight:
     future: Future[Report] | None = None
     is_late: bool = False
     is_over: bool = False
-
-
-class Inline(Executor):
-    """Runs what is submitted at once, in this very thread."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """A future that has its result."""
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
 
 
 class Loop:
@@ -170,6 +158,9 @@ class Loop:
                 self._note(error)
                 if ending is not None and self._can_leave(ending[0]):
                     return self._end(*ending)
+                if self._is_long_away():
+                    self._await_running(error)
+                    raise
                 self._wait(GLANCE)
             except StudyGone:
                 raise
@@ -197,7 +188,7 @@ class Loop:
                 result = action()
             except StorageAway as error:
                 self._note(error)
-                if self._is_interrupted:
+                if self._is_interrupted or self._is_long_away():
                     raise
                 self._wait(GLANCE)
             else:
@@ -205,12 +196,14 @@ class Loop:
                 return result
 
     def _note(self, error: StorageAway) -> None:
-        """Say that the storage does not answer, the first time; the error itself after a long time."""
+        """Say that the storage does not answer, the first time."""
         if self._away_since is None:
             self._away_since = time.monotonic()
             log.warning("%s It is tried again; nothing that was measured is lost.", error)
-        if time.monotonic() - self._away_since > PATIENCE:
-            raise error
+
+    def _is_long_away(self) -> bool:
+        """Whether the storage has not answered for so long that the run gives up."""
+        return self._away_since is not None and time.monotonic() - self._away_since > PATIENCE
 
     def _await_running(self, error: StorageError) -> None:
         """Nothing, once all that runs has come back: what it brings goes to a file, where the storage takes no more."""
@@ -289,14 +282,7 @@ class Loop:
         flight = self.flights[evaluation.id] = Flight(evaluation, resource, deadline)
         assert self.executor is not None
         try:
-            check_open(self.executor)
-            if isinstance(self.executor, Processes):
-                future = self.executor.call(function, params, timeout=timeout)
-            elif isinstance(self.executor, ProcessPoolExecutor) or _client_of(self.executor) is not None:
-                # As bytes, which are loaded under our eyes: Dask's workers fall silent over what they cannot load.
-                future = self.executor.submit(load_and_measure, cloudpickle.dumps(function), params)
-            else:
-                future = self.executor.submit(measure, function, params)
+            future = submit(self.executor, function, params, timeout)
         except BaseException:  # Ctrl-C in a function that runs in this thread, or one that cannot be sent elsewhere
             del self.flights[evaluation.id]
             raise
@@ -308,8 +294,8 @@ class Loop:
 
     def _come_back(self, flight: Flight, future: "Future[Report]") -> None:
         """Have what came back kept, at once, and without waiting: Dask's event loop must not."""
-        is_in_haste = flight.evaluation.attempts > HASTE and _says_nothing(future)
-        if is_in_haste or _is_from_outside(future):
+        is_in_haste = flight.evaluation.attempts > HASTE and says_nothing(future)
+        if is_in_haste or is_from_outside(future):
             threading.Thread(target=self._take_in, args=(flight, future, RUMOR), daemon=True).start()
         else:
             self._take_in(flight, future)
@@ -321,7 +307,7 @@ class Loop:
             delivery = self._delivery(flight, future, is_ending)
         except Exception as error:
             self._broken = PeskyError(f"the executor gave no report of a call, but: {describe(error)}")
-            delivery = self._delivery(flight, _canceled(), is_ending)
+            delivery = self._delivery(flight, canceled(), is_ending)
         self.deliveries.put(delivery)
         flight.future = None  # the two would keep each other, and Dask would compute again what a dead worker held
         self._landed.set()
@@ -339,7 +325,7 @@ class Loop:
             why = "cancelled" if error is None else f"{type(error).__name__}: {error}"
             if isinstance(error, PeskyError):
                 self._broken = error  # the function does not even load there: no other point would be better
-            if is_ending or _says_nothing(future):
+            if is_ending or says_nothing(future):
                 return Delivery(partial(store.release, study, e.id, why, attempt=e.attempts), None, land)
             crash = partial(store.crash, study, e.id, why, attempt=e.attempts, attempts=self.attempts)
             return Delivery(crash, None, land)
@@ -417,47 +403,3 @@ class Loop:
         return Ending(
             kind, reason, sum(e.state is State.DONE for e in own), len(failed), error, is_storage_away=self._is_away()
         )
-
-
-def load_and_measure(code: bytes, params: Mapping[str, Any]) -> Report:
-    """The report on the function that these bytes are; a PeskyError if they cannot be loaded where this runs."""
-    try:
-        function = pickle.loads(code)
-    except Exception as error:
-        raise PeskyError(f"the function could not be loaded by a worker of the executor: {describe(error)}") from None
-    return measure(function, params)
-
-
-def check_open(executor: Executor | None) -> None:
-    """Nothing; a PeskyError if this is of a client of Dask's that is closed, whose futures stay pending for ever."""
-    if getattr(_client_of(executor), "status", None) == "closed":
-        raise PeskyError(
-            "Dask's client is closed, by its program or because the scheduler did not answer any more: "
-            "what was told is kept, and the study goes on from here with a new client."
-        )
-
-
-def _client_of(executor: Executor | None) -> object:
-    """Dask's client, if it is Dask's executor."""
-    return getattr(executor, "_client", None)
-
-
-def _is_from_outside(future: "Future[Report]") -> bool:
-    """Whether a call was ended by what may be about to end this process as well, or to be over in a moment."""
-    error = None if future.cancelled() else future.exception()
-    return isinstance(error, OSError) or (isinstance(error, WorkerDied) and error.is_asked_to_end)
-
-
-def _says_nothing(future: "Future[Report]") -> bool:
-    """Whether a call ended for reasons that are not its own: canceled, let go of, its pool or its network gone.
-
-    And a function that does not even load has not been called.
-    """
-    kinds = WorkerStopped | BrokenExecutor | OSError | PeskyError
-    return future.cancelled() or isinstance(future.exception(), kinds)
-
-
-def _canceled() -> "Future[Report]":
-    future: Future[Report] = Future()
-    future.cancel()
-    return future
