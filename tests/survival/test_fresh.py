@@ -1,6 +1,5 @@
 """A study that is started anew while others work on it: nobody's results end up in the wrong one."""
 
-import os
 import random
 import time
 from pathlib import Path
@@ -14,10 +13,10 @@ GENERATIONS, RUNS = 6, 3
 
 
 @pytest.mark.slow
-def test_a_study_is_started_anew_again_and_again(url: str, nursery, tmp_path: Path, show):
+def test_a_study_is_started_anew_again_and_again(url: str, nursery, tmp_path: Path, show, monkeypatch):
     """Each time with another seed, so that the same numbers are of other points."""
+    monkeypatch.setenv("PESKY_TESTS_SLOW", "[0.02, 0.3]")
     chance, runs = random.Random(6), nursery()
-    os.environ["PESKY_TESTS_SLOW"] = "[0.02, 0.3]"
     seen, ended = 0, 0
     given = {"url": url, "folder": str(tmp_path), "evaluations": 500, "lease": 30.0, "workers": 2}
     for generation in range(GENERATIONS):
