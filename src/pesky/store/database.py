@@ -35,7 +35,7 @@ its pauses and the worse its chances: of eight processes that write all the time
 _BUSY_PAUSE = (0.005, 0.025)
 """Seconds between two tries, by chance: SQLite gives a lock to whoever comes at the right moment."""
 # A client that hangs must not stop the others for good. Set for each transaction, as poolers of connections want it.
-_LIMITS = "SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '60s'"
+_LIMITS = "SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '15s'"
 
 
 class Database:
