@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.problems.gp_samples import draw_functions
+from pesky.test_functions.gp_samples import draw_functions
 
 NOISE = 0.01  # variance, against functions of amplitude 1
 

@@ -8,8 +8,8 @@ from benchmarks.known_objective import is_formula
 from benchmarks.logei import BotorchLogEI
 from pesky.acquire import PAPER, RULES, Rule, rule_of
 from pesky.errors import ProblemError
-from pesky.problems import Benchmark
 from pesky.space import Space
+from pesky.test_functions import Benchmark
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from benchmarks.oracle import Dataset, KnownRow
-from pesky.acquire import RULES, SETTINGS, Acquisition, Rule
-from pesky.acquire.pesc import PredictiveEntropySearch
+from pesky.acquire import OPTIONS, RULES, BotorchAcquisition, Rule
+from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.model import GaussianProcess, Hyperparameters
 
 COMPARABLE = [name for name, rule in RULES.items() if rule.measures == "each" and rule.in_nats and name != "pes"]
@@ -20,13 +20,13 @@ COMPARABLE = [name for name, rule in RULES.items() if rule.measures == "each" an
 def gain_curves(dataset: Dataset, grid: Float[Tensor, "n d"], rule: Rule, seed: int) -> Float[Tensor, "J n"]:
     """The gain of measuring each row at each point of the grid, computed on its device, hyperparameters known."""
     with torch.no_grad():
-        return Acquisition(move(belief_of(dataset.rows), grid.device), rule, seed=seed).gains(grid).mT
+        return BotorchAcquisition(move(belief_of(dataset.rows), grid.device), rule, seed=seed).gains(grid).mT
 
 
 def named(name: str, samples: int | None = None) -> Rule:
     """PESC with the setting of this name, or else the rule of this name; with so many samples, if not its own."""
-    if name in SETTINGS:
-        setting = SETTINGS[name]
+    if name in OPTIONS:
+        setting = OPTIONS[name]
         return PredictiveEntropySearch(setting if samples is None else replace(setting, samples=samples))
     return RULES[name]() if samples is None else with_samples(RULES[name](), samples)
 

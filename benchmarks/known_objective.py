@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from pesky.problem import Problem, Real
-from pesky.problems import Benchmark
+from pesky.test_functions import Benchmark
 
 
 def is_formula(benchmark: Benchmark) -> bool:

@@ -11,7 +11,7 @@ from botorch.optim import optimize_acqf
 from torch import Tensor
 
 from benchmarks.as_botorch import as_botorch
-from pesky.acquire.rule import Named, Rule, Scene
+from pesky.acquire.base import Context, PointPreference, Rule
 from pesky.errors import ProblemError
 from pesky.model import GaussianProcess
 from pesky.optimum.recommend import recommend
@@ -35,18 +35,18 @@ class BotorchLogEI(Rule):
         if not constraints:
             raise ProblemError("BoTorch's constrained LogEI needs a constraint, and this problem has none.")
 
-    def prepare(self, scene: Scene) -> Named:
-        belief = scene.belief
+    def prepare(self, context: Context) -> PointPreference:
+        belief = context.belief
         assert isinstance(belief, GaussianProcess)
-        advice = recommend(belief, scene.space, scene.confidence, scene.seed)
+        advice = recommend(belief, context.space, context.confidence, context.seed)
         acquisition = build_logei(belief, advice.u if advice.is_confident else None)
-        bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).expand(2, scene.space.dim)
-        torch.manual_seed(scene.draw_seed())  # optimize_acqf draws from it
+        bounds = torch.tensor([[0.0], [1.0]], dtype=torch.float64).expand(2, context.space.dim)
+        torch.manual_seed(context.draw_seed())  # optimize_acqf draws from it
         with warnings.catch_warnings():
             # Late in a noise-free run its line searches end in rounding errors; BoTorch says so and tries again.
             warnings.simplefilter("ignore", RuntimeWarning)
             u, _ = optimize_acqf(acquisition, bounds, q=1, num_restarts=RESTARTS, raw_samples=RAW_SAMPLES)
-        return Named(belief, u[0], torch.ones(1, dtype=torch.float64))
+        return PointPreference(belief, u[0], torch.ones(1, dtype=torch.float64))
 
 
 def build_logei(belief: GaussianProcess, incumbent: Tensor | None) -> AcquisitionFunction:

@@ -15,8 +15,8 @@ from rich.table import Table
 
 import pesky
 from benchmarks.report import build_table, console, progress_bar, write_json
-from pesky.problems import toy
 from pesky.space import Space
+from pesky.test_functions import toy
 
 
 @dataclass(frozen=True)

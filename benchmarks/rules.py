@@ -1,7 +1,7 @@
 """`python -m benchmarks.rules --problem toy --seeds 20`: all rules side by side, by the utility gap over full runs.
 
 All rules start from the same initial design, see the same models and are judged by the same recommendation after
-every evaluation: only their questions differ. Problems are those of `pesky.problems`, where 'gp1', 'gp2', .. are
+every evaluation: only their questions differ. Problems are those of `pesky.test_functions`, where 'gp1', 'gp2', .. are
 random functions in 1, 2, .. dimensions with known hyperparameters.
 """
 
@@ -17,7 +17,7 @@ from benchmarks.runs_file import RunsFile
 from benchmarks.summary import summarize, tabulate
 from benchmarks.workers import Failure, run_all
 from pesky.errors import ProblemError
-from pesky.problems import PROBLEMS, problem_by_name
+from pesky.test_functions import PROBLEMS, problem_by_name
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -8,7 +8,7 @@ import torch
 import pesky
 from benchmarks.contenders import CONTENDERS
 from benchmarks.known_objective import with_known_objective
-from pesky.problems import Benchmark, decouple, problem_by_name
+from pesky.test_functions import Benchmark, decouple, problem_by_name
 
 INITIAL = 3
 MILESTONES = (10, 15, 20, 30, 40)
@@ -74,7 +74,7 @@ def build_study(benchmark: Benchmark, label: str, seed: int) -> pesky.Study:
     if benchmark.hyperparameters is None:
         model = pesky.GP()
     else:
-        known = {name: pesky.Known(**given) for name, given in benchmark.hyperparameters.items()}
+        known = {name: pesky.FixedHyperparameters(**given) for name, given in benchmark.hyperparameters.items()}
         model = pesky.GP(kernel="se", hyperparameters=known)
     contender = CONTENDERS[label]
     problem = with_known_objective(benchmark) if contender.knows_objective else benchmark.problem

@@ -13,7 +13,7 @@ import torch
 from rich.table import Table
 
 from benchmarks.report import build_table, console, progress_bar, write_json
-from pesky.acquire.information import information_gain
+from pesky.acquire.pesc.gain import information_gain
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model.hyper import NOISE_FLOOR, padded_gram
 from pesky.model.kernel import Kernel
@@ -120,7 +120,7 @@ def stress(s: Situation) -> Outcome:
     gain = information_gain(belief, optima, None if is_plain else 0.2, g)
     fresh = torch.rand(8, s.d, generator=g, dtype=torch.float64)
     X = torch.cat([fresh, belief.points[:4], optima.chosen.x[:4]]).requires_grad_()
-    gains = gain.values(X)
+    gains = gain(X)
     (gradient,) = torch.autograd.grad(gains.sum(), X)
     info = gain.info
     return Outcome(

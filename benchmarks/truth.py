@@ -9,11 +9,11 @@ from torch import Tensor
 
 from benchmarks.gain_curves import belief_of, move
 from benchmarks.oracle import Dataset, KnownRow, Oracle
-from pesky.acquire import Scene
-from pesky.acquire.rs import RejectionSampling
+from pesky.acquire import Context
+from pesky.acquire.entropy.rs import RejectionSampling
 from pesky.problem import Real
-from pesky.problems.gp_samples import draw_functions
 from pesky.space import Space
+from pesky.test_functions.gp_samples import draw_functions
 
 NOISE = 0.01  # variance, against functions of amplitude 1
 
@@ -88,6 +88,6 @@ def true_gains(
     """The gains on the grid and their standard errors."""
     space = Space({f"x{i}": Real(0.0, 1.0) for i in range(grid.shape[-1])})
     confidence = torch.full((len(rows) - 1,), 0.95).to(grid)
-    worth = rule.prepare(Scene(move(belief_of(rows), grid.device), space, confidence, generator))
-    value, error = worth.measured(grid)
+    acquisition = rule.prepare(Context(move(belief_of(rows), grid.device), space, confidence, generator))
+    value, error = acquisition.measured(grid)
     return value.mT, error.mT

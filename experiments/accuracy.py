@@ -21,9 +21,9 @@ from experiments.files import OUT, RUNS, write_json
 from experiments.pictures import draw_if_possible
 from experiments.progress import Progress
 from experiments.settings import VARIED
-from pesky.acquire import SETTINGS, PredictiveEntropySearch
+from pesky.acquire import OPTIONS, PredictiveEntropySearch
 
-COMPARED = {**SETTINGS, **VARIED}
+COMPARED = {**OPTIONS, **VARIED}
 
 
 def measure(plan: dict[str, Any], i: int, device: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.gaps import FLOOR, bootstrap, error_of
-from experiments.curves import Kept
+from experiments.curves import StudyRecord
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Comparison:
     mean: Difference
 
 
-def compare(kept: Kept, reference: Kept, count: int) -> Comparison:
+def compare(kept: StudyRecord, reference: StudyRecord, count: int) -> Comparison:
     """One rule against another at a milestone of both."""
     if missing := [each.label for each in (kept, reference) if count not in each.gaps]:
         raise ValueError(

@@ -62,7 +62,7 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StudyRecord:
     """What is kept of a curve: statistics at every count, the gaps of all realisations at milestones.
 
     infeasible:  share of recommendations that violate a constraint, at each count
@@ -92,14 +92,14 @@ class Results:
 
     figure: str
     statistic: Statistic
-    curves: dict[str, Kept]
+    curves: dict[str, StudyRecord]
 
 
-def keep(curve: Curve) -> Kept:
+def keep(curve: Curve) -> StudyRecord:
     """What is kept of a curve."""
     # Of runs too short for any milestone the last gaps are kept, so that they can be looked at all the same.
     milestones = [n for n in MILESTONES if n in curve.counts] or curve.counts[-1:]
-    return Kept(
+    return StudyRecord(
         label=curve.label,
         realisations=len(curve.gaps),
         counts=list(curve.counts),
@@ -134,7 +134,7 @@ def save(path: str | Path, figure: str, statistic: Statistic, curves: Iterable[C
     return results
 
 
-def _plain(kept: Kept) -> dict[str, Any]:
+def _plain(kept: StudyRecord) -> dict[str, Any]:
     return {**asdict(kept), "gaps": {n: rounded(gaps, GAP_DIGITS) for n, gaps in kept.gaps.items()}}
 
 
@@ -144,5 +144,5 @@ def load(path: str | Path) -> Results:
     curves = {}
     for label, given in content["curves"].items():
         given |= {name: Estimate(**given[name]) for name in ("median", "mean")}
-        curves[label] = Kept(**{**given, "gaps": {int(n): np.array(gaps) for n, gaps in given["gaps"].items()}})
+        curves[label] = StudyRecord(**{**given, "gaps": {int(n): np.array(gaps) for n, gaps in given["gaps"].items()}})
     return Results(content["figure"], content["statistic"], curves)

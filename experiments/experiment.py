@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from experiments.curves import Statistic
 from experiments.worlds import Worlds
-from pesky.acquire.rule import Rule
+from pesky.acquire.base import Rule
 from pesky.problem import Problem
-from pesky.problems.base import measured_separately
+from pesky.test_functions.base import measured_separately
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ from torch import Tensor
 from benchmarks.gain_curves import move
 from experiments.files import OUT, rounded, write_json
 from experiments.pictures import draw_if_possible
-from pesky.acquire import DEFAULT, PAPER, PredictiveEntropySearch, RejectionSampling, Scene
-from pesky.data import Observations, collect
-from pesky.model.beliefs import GP, Known
+from pesky.acquire import DEFAULT, PAPER, Context, PredictiveEntropySearch, RejectionSampling
 from pesky.model.gp import GaussianProcess
-from pesky.problems import Benchmark
-from pesky.problems.gp_samples import gp_sample
+from pesky.model.surrogate import GP, FixedHyperparameters
+from pesky.observations import Observations, collect
 from pesky.space import Space
+from pesky.test_functions import Benchmark
+from pesky.test_functions.gp_samples import gp_sample
 
 SEED = 1
 """The first of those whose x* may be in several places; neither setting of PESC is at its best there."""
@@ -40,7 +40,7 @@ def look(benchmark: Benchmark, generator: torch.Generator) -> tuple[Observations
         u = torch.rand(space.dim, generator=generator, dtype=torch.float64)
         measured.append((u, benchmark.evaluate(space.decode(u), generator)))
     observations = collect(benchmark.problem, space, measured)
-    known = {name: Known(**given) for name, given in (benchmark.hyperparameters or {}).items()}
+    known = {name: FixedHyperparameters(**given) for name, given in (benchmark.hyperparameters or {}).items()}
     model = GP(kernel="se", hyperparameters=known)
     return observations, model.believe(observations, benchmark.problem.rows, None, None, generator)
 
@@ -87,14 +87,14 @@ def compare_gains(
     """The gains of each rule on the grid, for each outcome in nats; of RS also their errors, and where x* was."""
     rows, confidence = benchmark.problem.rows, torch.full((len(benchmark.problem.rows) - 1,), 0.95).to(grid)
 
-    def scene() -> Scene:
-        return Scene(belief, Space.of(benchmark.problem), confidence, torch.Generator().manual_seed(seed))
+    def context() -> Context:
+        return Context(belief, Space.of(benchmark.problem), confidence, torch.Generator().manual_seed(seed))
 
-    truth = RejectionSampling(cells=CELLS, samples=samples).prepare(scene())
+    truth = RejectionSampling(cells=CELLS, samples=samples).prepare(context())
     value, error = truth.measured(grid)
     gains = {"rs": value}
     for label, setting in {"pesc": DEFAULT, "pesc-paper": PAPER}.items():
-        gains[label] = PredictiveEntropySearch(setting).prepare(scene()).values(grid)
+        gains[label] = PredictiveEntropySearch(setting).prepare(context())(grid)
     named = {
         label: {name: rounded(values[:, j], DIGITS) for j, name in enumerate(rows)} for label, values in gains.items()
     }

@@ -1,6 +1,6 @@
 """Figure 2c: the toy problem, noise-free, hyperparameters fitted; what differs are the first three points.
 
-"pesc-fine" is PESC without its coarse looks, which without noise it needs: see `Setting.coarse`.
+"pesc-fine" is PESC without its coarse looks, which without noise it needs: see `PescOptions.coarse`.
 """
 
 import sys
@@ -12,7 +12,7 @@ from experiments.experiment import Contender, Experiment
 from experiments.worlds import toys
 from pesky.acquire import DEFAULT, PAPER, rule_of
 from pesky.problem import Problem
-from pesky.problems import toy
+from pesky.test_functions import toy
 
 PAPERS_SAMPLES = 10
 

@@ -15,14 +15,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from experiments.worlds import Worlds
-from pesky.acquire.rule import Rule, Scene
-from pesky.chance import normal, question_seed, source_of
-from pesky.clock import now
-from pesky.data import Observations, observe, stack
-from pesky.decide import Menu, analyze, choose_each, fixed_prices, worn_out
+from pesky.acquire.base import Context, Rule
+from pesky.decide import TaskOptions, analyze, choose_each, excluded_regions, fixed_prices
 from pesky.model.belief import Belief
+from pesky.model.exact import with_known
 from pesky.model.hyper import Hyperparameters
-from pesky.model.known import with_known
+from pesky.numerics.rng import normal, question_seed, source_of
+from pesky.numerics.runtime import now
+from pesky.observations import Observations, observe, stack
 from pesky.optimum import recommend
 from pesky.space import Space
 from pesky.space.exact import exact_outcomes
@@ -78,7 +78,7 @@ class Lockstep:
         measured = [[name in task.outcomes for name in self.rows] for task in tasks]
         self.measured: Bool[Tensor, "t J"] = torch.tensor(measured)
         costs = torch.tensor([float(task.cost) for task in tasks], dtype=torch.float64)
-        self.menu = Menu(self.measured.double(), (None,) * len(tasks), fixed_prices(costs))
+        self.task_options = TaskOptions(self.measured.double(), (None,) * len(tasks), fixed_prices(costs))
         self.confidence = torch.tensor(self.problem.confidences, dtype=torch.float64, device=self.device)
 
     @property
@@ -103,18 +103,20 @@ class Lockstep:
                 self._measure(state, u, torch.full((count,), task))
         return state
 
-    def scene(self, state: Progressed) -> Scene:
+    def context(self, state: Progressed) -> Context:
         """What the next question is decided from."""
         asked = state.told.u.shape[1]
         source = source_of(question_seed(self.seeds, asked + 1))
-        return Scene(self._believe(state), self.space, self.confidence, source, None, asked, self.seeds)
+        return Context(self._believe(state), self.space, self.confidence, source, None, asked, self.seeds)
 
     def step(self, state: Progressed) -> None:
         """One more evaluation of every realisation."""
-        scene, asked = self.scene(state), state.told.u.to(self.device)
+        context, asked = self.context(state), state.told.u.to(self.device)
         with self._timed(state, "other"):
-            analysis = analyze(self.rule, scene)
-            best = choose_each(analysis, self.menu, None, worn_out(scene.belief, self.confidence, asked))
+            analysis = analyze(self.rule, context)
+            best = choose_each(
+                analysis, self.task_options, None, excluded_regions(context.belief, self.confidence, asked)
+            )
         for stage, seconds in best.seconds.items():
             state.seconds[stage] = state.seconds.get(stage, 0.0) + seconds
         state.seconds["other"] -= sum(best.seconds.values())

@@ -17,12 +17,12 @@ from experiments import figure_2a, figure_2b
 from experiments.experiment import Experiment
 from experiments.lockstep import Lockstep, Progressed
 from experiments.settings import FINE
-from pesky.acquire import PAPER, PredictiveEntropySearch, Setting
-from pesky.acquire.information import InformationGain
+from pesky.acquire import PAPER, PescOptions, PredictiveEntropySearch
+from pesky.acquire.pesc.gain import InformationGain
 from pesky.decide import analyze, choose_each
 from pesky.model.belief import for_samples
 
-SETTINGS = {
+OPTIONS = {
     "fine": FINE,
     "fine, 200 samples": replace(FINE, samples=200),
     "fine, no neighbors": replace(FINE, local_reach=None),
@@ -48,30 +48,30 @@ def measure(experiment: Experiment, realisations: int, evaluations: int) -> Iter
     state = lockstep.begin()
     while state.told.u.shape[1] < evaluations:
         lockstep.step(state)
-    for label, setting in SETTINGS.items():
+    for label, setting in OPTIONS.items():
         yield label, peak_of(lockstep, state, setting)
 
 
-def peak_of(lockstep: Lockstep, state: Progressed, setting: Setting) -> Peak:
+def peak_of(lockstep: Lockstep, state: Progressed, setting: PescOptions) -> Peak:
     """Where the next question would be, and whose gain is the largest there."""
-    scene = lockstep.scene(state)
-    analysis = analyze(PredictiveEntropySearch(setting), scene)
-    u = choose_each(analysis, lockstep.menu).u[:, None]
-    assert isinstance(analysis.worth, InformationGain)
-    each = contributions(analysis.worth, for_samples(scene.belief, u))
-    unit = scene.belief.lengthscale.amin(-2)[..., None, :]
-    apart = ((analysis.worth.optima.chosen.x - for_samples(scene.belief, u)) / unit).norm(dim=-1).amin(-1)
+    context = lockstep.context(state)
+    analysis = analyze(PredictiveEntropySearch(setting), context)
+    u = choose_each(analysis, lockstep.task_options).u[:, None]
+    assert isinstance(analysis.acquisition, InformationGain)
+    each = contributions(analysis.acquisition, for_samples(context.belief, u))
+    unit = context.belief.lengthscale.amin(-2)[..., None, :]
+    apart = ((analysis.acquisition.optima.chosen.x - for_samples(context.belief, u)) / unit).norm(dim=-1).amin(-1)
     return Peak(float((each.amax(-1) / each.sum(-1)).mean()), float(apart.median()))
 
 
-def contributions(worth: InformationGain, x: Float[Tensor, "*b 1 d"]) -> Float[Tensor, "*b m"]:
+def contributions(acquisition: InformationGain, x: Float[Tensor, "*b 1 d"]) -> Float[Tensor, "*b m"]:
     """What each sample, with its weight, adds to the gain of measuring everything at x."""
-    optima, weight = worth.optima, worth.optima.chosen.weight
+    optima, weight = acquisition.optima, acquisition.optima.chosen.weight
     each = []
     for only in torch.eye(weight.shape[-1], dtype=weight.dtype).unbind():
-        worth.optima = optima._replace(chosen=optima.chosen._replace(weight=only.expand_as(weight)))
-        each.append(worth.each(x).sum((-2, -1)))
-    worth.optima = optima
+        acquisition.optima = optima._replace(chosen=optima.chosen._replace(weight=only.expand_as(weight)))
+        each.append(acquisition.forward(x).sum((-2, -1)))
+    acquisition.optima = optima
     return weight * torch.stack(each, -1)
 
 

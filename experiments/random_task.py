@@ -7,11 +7,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.acquire.pesc import PredictiveEntropySearch
-from pesky.acquire.rule import Rule, Scene, Worth
-from pesky.acquire.settings import DEFAULT, Setting
-from pesky.chance import lanes, uniform
+from pesky.acquire.base import AcquisitionFunction, Context, Rule
+from pesky.acquire.pesc.options import DEFAULT, PescOptions
+from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.model.belief import for_samples
+from pesky.numerics.rng import lanes, uniform
 
 
 @dataclass(frozen=True)
@@ -22,23 +22,27 @@ class RandomTask(Rule):
     measures: ClassVar[Literal["each", "together"]] = "each"
     in_nats: ClassVar[bool] = False
 
-    setting: Setting = DEFAULT
+    setting: PescOptions = DEFAULT
 
-    def prepare(self, scene: Scene) -> "OneRow":
-        worth = PredictiveEntropySearch(self.setting).prepare(scene)
-        rows = scene.belief.amplitude.shape[-1]
-        row = (uniform(scene.generator, *lanes(scene.generator), like=scene.belief.points) * rows).long()
-        return OneRow(worth, torch.nn.functional.one_hot(row, rows).to(scene.belief.points))
+    def prepare(self, context: Context) -> "OneRow":
+        acquisition = PredictiveEntropySearch(self.setting).prepare(context)
+        rows = context.belief.amplitude.shape[-1]
+        row = (uniform(context.generator, *lanes(context.generator), like=context.belief.points) * rows).long()
+        return OneRow(acquisition, torch.nn.functional.one_hot(row, rows).to(context.belief.points))
 
 
-class OneRow(Worth):
+class OneRow(AcquisitionFunction):
     """The worth of one row alone: the others are worth nothing."""
 
-    def __init__(self, worth: Worth, weight: Float[Tensor, "*w j"]) -> None:
-        super().__init__(worth.belief, worth.centers, worth.usable)
-        self.worth, self.weight = worth, for_samples(worth.belief, weight[..., None])
-        self.seconds, self.optima, self.per_point = worth.seconds, worth.optima, worth.per_point
+    def __init__(self, acquisition: AcquisitionFunction, weight: Float[Tensor, "*w j"]) -> None:
+        super().__init__(acquisition.belief, acquisition.centers, acquisition.usable)
+        self.acquisition, self.weight = acquisition, for_samples(acquisition.belief, weight[..., None])
+        self.seconds, self.optima, self.memory_per_point = (
+            acquisition.seconds,
+            acquisition.optima,
+            acquisition.memory_per_point,
+        )
 
-    def each(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
+    def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         # A gain may come out slightly negative; the other rows must still be worth less.
-        return self.weight * self.worth.each(X) - (1 - self.weight)
+        return self.weight * self.acquisition.forward(X) - (1 - self.weight)

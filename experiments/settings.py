@@ -10,7 +10,7 @@ from experiments import figure_2b
 from experiments.command import main
 from experiments.experiment import Contender, Experiment
 from experiments.worlds import toys
-from pesky.acquire import DEFAULT, PAPER, Setting, rule_of
+from pesky.acquire import DEFAULT, PAPER, PescOptions, rule_of
 
 VARIED = {
     "10 samples": replace(DEFAULT, samples=10),
@@ -23,7 +23,7 @@ VARIED = {
 """The default setting with one thing changed; 200 samples need more draws to be chosen from."""
 
 
-def pesc(setting: Setting) -> Contender:
+def pesc(setting: PescOptions) -> Contender:
     """PESC with this setting."""
     return Contender(rule_of("pesc", setting=setting))
 

@@ -20,11 +20,11 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from experiments.progress import Progress
-from pesky.model.beliefs import GP, Known
+from pesky.model.surrogate import GP, FixedHyperparameters
 from pesky.problem import Problem
-from pesky.problems import gp_sample, toy
-from pesky.problems.base import ROUNDING
-from pesky.problems.gp_samples import DrawnFunctions, draw_functions, gp_problem
+from pesky.test_functions import gp_sample, toy
+from pesky.test_functions.base import ROUNDING
+from pesky.test_functions.gp_samples import DrawnFunctions, draw_functions, gp_problem
 
 KEPT = Path(__file__).parent / "optima"
 LENGTHSCALE, AMPLITUDE, NOISE, POINTS = 0.1, 1.0, 0.01, 1000
@@ -93,7 +93,7 @@ def drawn(dim: int, seeds: Sequence[int], device: str, lengthscale: float = LENG
     found = [kept[seed] if seed < len(kept) else find_optimum(dim, lengthscale, seed) for seed in seeds]
     functions = [_functions(dim, lengthscale, seed, each.draws) for seed, each in zip(seeds, found, strict=True)]
     centers, stacked = functions[0].centers, torch.stack([each.weights for each in functions])
-    known = Known(lengthscale, AMPLITUDE, NOISE)
+    known = FixedHyperparameters(lengthscale, AMPLITUDE, NOISE)
     return Worlds(
         problem=gp_problem(dim, ("f", "c1"), NOISE, CONFIDENCE),
         truth=DrawnFunctions(centers.to(device), stacked.to(device), lengthscale, AMPLITUDE),

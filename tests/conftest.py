@@ -8,10 +8,10 @@ import torch
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-# `pesky.problem`, `pesky.study` and `pesky.model.beliefs` answer wrong types with errors of their own
-PARTS = "belief binary botorch cost fit fit_binary gp hyper kernel known paths slice"
+# `pesky.problem`, `pesky.study` and `pesky.model.surrogate` answer wrong types with errors of their own
+PARTS = "belief binary botorch cost exact fit fit_binary gp hyper kernel paths slice"
 MODEL = tuple(f"model.{part}" for part in PARTS.split())
-ROOMS = ("space", "data", *MODEL, "optimum", "infer", "acquire", "decide", "problems", "sqp")
+ROOMS = ("space", "observations", *MODEL, "optimum", "infer", "acquire", "decide", "test_functions", "numerics.sqp")
 install_import_hook([f"pesky.{room}" for room in ROOMS], "typecheck.check")
 
 torch.set_default_dtype(torch.float64)

@@ -13,7 +13,7 @@ import numpy as np
 
 import pesky
 from examples.cheap_check import bracket
-from pesky.file import StudyFile
+from pesky.study_file import StudyFile
 
 Way = Literal["coupled", "decoupled"]
 PROBLEM = StudyFile.read(Path(__file__).parent / "study.toml", importing=False).problem

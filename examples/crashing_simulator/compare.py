@@ -16,7 +16,7 @@ from rich.table import Table
 
 import pesky
 from examples.crashing_simulator.simulator import simulate
-from pesky.file import StudyFile
+from pesky.study_file import StudyFile
 
 FILE = StudyFile.read(Path(__file__).parent / "study.toml", importing=False)
 Failures = Literal["learn", "record"]

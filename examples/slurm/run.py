@@ -14,7 +14,7 @@ import submitit
 from rich.progress import Progress
 
 import pesky
-from pesky.adapt.slurm import SlurmExecutor
+from pesky.run.slurm import SlurmExecutor
 
 problem = pesky.Problem(
     parameters={"mesh": pesky.Integer(10, 200), "step": pesky.Real(1e-3, 1e-1, log=True)},

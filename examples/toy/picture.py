@@ -17,7 +17,7 @@ from rich.console import Console
 
 import pesky
 from examples.toy import toy
-from pesky.file import StudyFile
+from pesky.study_file import StudyFile
 
 COLORS = ("#1f4e79", "#b3541e", "#5b7f3a", "#7a4b94")
 AXIS = np.linspace(0, 1, 400)

@@ -7,15 +7,15 @@ from pesky.errors import DataError, PeskyError, ProblemError, StorageError
 from pesky.problem import Choice, Constraint, Integer, Problem, Real, Resource, Task
 
 if TYPE_CHECKING:
-    from pesky.model.beliefs import GP, Known
+    from pesky.model.surrogate import GP, FixedHyperparameters
     from pesky.store import Evaluation
     from pesky.study import Budget, Ending, Recommendation, Study
 
 # Imported on first use: a command that only reads a study file, and a child process that only calls a user's function,
 # should not wait seconds for torch.
 _ON_USE = {
-    "GP": "pesky.model.beliefs",
-    "Known": "pesky.model.beliefs",
+    "GP": "pesky.model.surrogate",
+    "FixedHyperparameters": "pesky.model.surrogate",
     "Budget": "pesky.study",
     "Ending": "pesky.study",
     "Evaluation": "pesky.store",
@@ -31,8 +31,8 @@ __all__ = [
     "DataError",
     "Ending",
     "Evaluation",
+    "FixedHyperparameters",
     "Integer",
-    "Known",
     "PeskyError",
     "Problem",
     "ProblemError",

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from pesky.acquire.pending import Pending
+from pesky.acquire.fantasy import Pending
 from pesky.model.belief import Belief
 
 

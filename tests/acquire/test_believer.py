@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 import torch
-from made import make_belief
-from staged import points, sample_of, samples_of
+from contexts import points, sample_of, samples_of
+from small_beliefs import make_belief
 
-from pesky.acquire.believer import Believer, believe
-from pesky.acquire.pending import Pending
+from pesky.acquire.believer import FantasyBelief, believe
+from pesky.acquire.fantasy import Pending
 from pesky.model import GaussianProcess
 
 MEASURED = torch.tensor([[True, True], [True, False], [False, True]])
@@ -40,7 +40,7 @@ def test_moments_are_those_of_a_gp_with_the_data(noise: float, samples: int):
     for moment in ("mean", "variance"):
         torch.testing.assert_close(getattr(ours, moment)(X), getattr(exact, moment)(X), rtol=1e-6, atol=1e-7)
     torch.testing.assert_close(ours.covariance(X, Z), exact.covariance(X, Z), rtol=1e-6, atol=1e-7)
-    one, other = ours.view(Z)(X), exact.view(Z)(X)
+    one, other = ours.evaluator(Z)(X), exact.evaluator(Z)(X)
     for ours_seen, exact_seen in zip(one, other, strict=True):
         torch.testing.assert_close(ours_seen, exact_seen, rtol=1e-6, atol=1e-7)
     assert (belief.variance(X) - ours.variance(X)).max() > 0.1
@@ -94,6 +94,6 @@ def test_nothing_pending_is_the_belief_itself_and_a_question_asked_twice_is_harm
 def test_it_is_a_belief_in_all_else():
     belief = make_belief()
     ours = believe(belief, pending())
-    assert isinstance(ours, Believer)
+    assert isinstance(ours, FantasyBelief)
     for name in ("amplitude", "lengthscale", "noise", "binary", "points"):
         assert torch.equal(getattr(ours, name), getattr(belief, name))

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from made import make_belief
+from small_beliefs import make_belief
 
+from pesky.acquire.fantasy import Pending
 from pesky.acquire.overlap import overlap
-from pesky.acquire.pending import Pending
 from pesky.model import GaussianProcess
 
 X = torch.tensor([0.4, 0.7])

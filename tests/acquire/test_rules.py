@@ -2,12 +2,12 @@
 
 import pytest
 
-from pesky.acquire import RULES, Rule, Setting, rule_of
+from pesky.acquire import RULES, PescOptions, Rule, rule_of
 from pesky.errors import ProblemError
-from pesky.file.tables import RuleName
+from pesky.study_file.tables import RuleName
 from pesky.testing import RuleContract
 
-QUICK = Setting(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64)
+QUICK = PescOptions(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64)
 
 
 class TestPESC(RuleContract):

@@ -11,7 +11,7 @@ from benchmarks.runs import INITIAL, Plan, Run, build_study, optimize
 from benchmarks.summary import summarize, tabulate
 from pesky.errors import ProblemError
 from pesky.model import GaussianProcess
-from pesky.problems import problem_by_name
+from pesky.test_functions import problem_by_name
 
 MADE_UP = ["--problem", "toy", "--evaluations", "15", "--workers", "1"]
 

@@ -38,7 +38,7 @@ def test_an_error_of_our_own_keeps_its_traceback(project, monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("ours")
 
-    monkeypatch.setattr("pesky.file.StudyFile.read", broken)
+    monkeypatch.setattr("pesky.study_file.StudyFile.read", broken)
     result = CliRunner().invoke(app, ["check", "study.toml"])
     assert result.exit_code == codes.OURS
     assert isinstance(result.exception, RuntimeError)
@@ -48,7 +48,7 @@ def test_ctrl_c_anywhere_is_an_interruption(project, monkeypatch, pesky):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pesky.file.StudyFile.read", interrupted)
+    monkeypatch.setattr("pesky.study_file.StudyFile.read", interrupted)
     pesky("check", "study.toml", code=codes.INTERRUPTED)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from pesky import Study
 from pesky.cli import codes
-from pesky.study.untold import Untold, rescue
+from pesky.run.untold import Untold, rescue
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,15 @@ PROBLEM = Problem(
 PARAMS = {"rate": 0.0123, "units": 411, "activation": "relu"}
 EVALUATIONS = [
     *(Evaluation(i, "train", PARAMS, 0.5 / (i + 1), state=State.DONE, outcomes={"error": 0.1}) for i in range(4)),
-    Evaluation(4, "train", PARAMS, 0.1, state=State.FAILED, error="ValueError: [loss] is NaN\n  train.py:3", ended=NOW),
+    Evaluation(
+        4,
+        "train",
+        PARAMS,
+        0.1,
+        state=State.FAILED,
+        error="ValueError: [loss] is NaN\n  train.py:3",
+        ended=NOW,
+    ),
     Evaluation(5, "train", PARAMS, 0.0321, state=State.RUNNING, began=NOW - 754),
     Evaluation(6, "profile [fast]", PARAMS, 0.01, state=State.RUNNING, began=NOW - 3.2, attempts=2),
 ]

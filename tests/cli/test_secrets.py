@@ -8,7 +8,7 @@ from postgres import postgres_server, postgres_url  # noqa: F401 (fixtures)
 from typer.testing import CliRunner
 
 from pesky.cli import app, codes
-from pesky.file import StudyFile
+from pesky.study_file import StudyFile
 
 CANARY = "kanari"
 PASSWORD = f"a%{CANARY}&b@c/d?{CANARY}"

@@ -15,22 +15,22 @@ from experiments.lockstep import NOISE_STREAM, Lockstep, Progressed
 from experiments.random_task import RandomTask
 from experiments.worlds import LENGTHSCALE, NOISE, Worlds, drawn, toys
 from pesky import Study
-from pesky.acquire import PAPER, Setting, rule_of
-from pesky.acquire.rule import Rule
-from pesky.decide import worn
-from pesky.model.beliefs import GP, Known
+from pesky.acquire import PAPER, PescOptions, rule_of
+from pesky.acquire.base import Rule
+from pesky.decide import exclusion
+from pesky.model.surrogate import GP, FixedHyperparameters
 from pesky.optimum import sample
 from pesky.problem import Problem
-from pesky.problems import Benchmark, gp_sample, toy
-from pesky.problems.base import decouple, measured_separately
+from pesky.test_functions import Benchmark, gp_sample, toy
+from pesky.test_functions.base import decouple, measured_separately
 
 # functions of the same names hide these modules in their packages
-choosing, recommending = import_module("pesky.decide.choose"), import_module("pesky.optimum.recommend")
+choosing, recommending = import_module("pesky.decide.select"), import_module("pesky.optimum.recommend")
 
 TOLERANCE, TIGHT = 1e-5, 1e-8
 """Sums of other lengths are rounded otherwise, and searches end a little elsewhere; hardly so without EP or samples."""
 SMALL = {"samples": 8, "draws": 48, "polish_steps": 4, "candidates": 64}
-QUICK, PLAIN = Setting(local_reach=0.175, **SMALL), replace(PAPER, samples=8, polish_steps=4, candidates=64)
+QUICK, PLAIN = PescOptions(local_reach=0.175, **SMALL), replace(PAPER, samples=8, polish_steps=4, candidates=64)
 SEEDS = tuple(range(8))
 ALONE = (0, 7)
 """Of them, those that are also run alone: they go different ways."""
@@ -84,7 +84,7 @@ class Case(NamedTuple):
 def rarely_feasible(seeds: tuple[int, ...]) -> Worlds:
     """Drawn functions whose constraint is lower, as the model knows: few of its draws have a feasible point."""
     worlds = drawn(1, seeds, "cpu")
-    low, known = torch.tensor([0.0, RARE]), Known(LENGTHSCALE, 1.0, NOISE)
+    low, known = torch.tensor([0.0, RARE]), FixedHyperparameters(LENGTHSCALE, 1.0, NOISE)
     model = GP("se", {"f": known, "c1": replace(known, mean=-RARE)})
     return replace(worlds, truth=lambda U: worlds.truth(U) - low, model=model)
 
@@ -142,7 +142,7 @@ def test_some_have_an_incumbent_and_others_none(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", [QUICK, PLAIN])
-def test_some_need_a_second_chance(setting: Setting, monkeypatch: pytest.MonkeyPatch):
+def test_some_need_a_second_chance(setting: PescOptions, monkeypatch: pytest.MonkeyPatch):
     found = watch(monkeypatch, sample, "_minimize")
     Case("rare", rule_of("pesc", setting=setting)).check()
     drawing = [len(source) for (*_, source), _ in found]
@@ -154,10 +154,10 @@ def test_some_need_a_second_chance(setting: Setting, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.slow
 def test_some_keep_away_from_worn_out_places(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(worn, "TIMES", 1)
+    monkeypatch.setattr(exclusion, "TIMES", 1)
     found = watch(monkeypatch, lockstep, "worn_out")
     CASES["pesc"].check()
-    assert go_different_ways(found[0][1].is_worn.any(-1))
+    assert go_different_ways(found[0][1].is_excluded.any(-1))
 
 
 @pytest.mark.slow

@@ -4,27 +4,27 @@ import torch
 
 from experiments import figure_2a, peaks
 from experiments.lockstep import Lockstep
-from pesky.acquire import PredictiveEntropySearch, Setting
+from pesky.acquire import PescOptions, PredictiveEntropySearch
 from pesky.decide import analyze
 
-QUICK = Setting(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
+QUICK = PescOptions(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
 
 
 def test_the_contributions_of_all_samples_are_the_gain():
     worlds, rule = figure_2a.EXPERIMENT.build("pesc", (0, 1), "cpu")
     lockstep = Lockstep(worlds, rule, (0, 1))
-    worth = analyze(PredictiveEntropySearch(QUICK), lockstep.scene(lockstep.begin())).worth
-    assert isinstance(worth, peaks.InformationGain)
+    acquisition = analyze(PredictiveEntropySearch(QUICK), lockstep.context(lockstep.begin())).acquisition
+    assert isinstance(acquisition, peaks.InformationGain)
     x = torch.rand(2, 1, 2, generator=torch.Generator().manual_seed(0))
-    gain = worth.each(x).sum((-2, -1))
-    each = peaks.contributions(worth, x)
-    assert each.shape == worth.optima.chosen.weight.shape
+    gain = acquisition.forward(x).sum((-2, -1))
+    each = peaks.contributions(acquisition, x)
+    assert each.shape == acquisition.optima.chosen.weight.shape
     torch.testing.assert_close(each.sum(-1), gain)
-    assert torch.equal(worth.each(x).sum((-2, -1)), gain)  # as it was before
+    assert torch.equal(acquisition.forward(x).sum((-2, -1)), gain)  # as it was before
 
 
 def test_prints_a_line_for_each_figure_and_setting(monkeypatch, capsys):
-    monkeypatch.setattr(peaks, "SETTINGS", {"one": QUICK, "other": QUICK})
+    monkeypatch.setattr(peaks, "OPTIONS", {"one": QUICK, "other": QUICK})
     peaks.main(["--realisations", "2", "--evaluations", "3"])
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.startswith("figure")

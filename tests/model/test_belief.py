@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import torch
-from made import make_belief
-from staged import samples_of
+from contexts import samples_of
+from small_beliefs import make_belief
 
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model.belief import for_samples, hyperparameter_samples, over_samples, repeats, studies, union

@@ -4,8 +4,8 @@ import math
 
 import pytest
 import torch
-from made import hyperparameters
 from scipy.special import roots_hermitenorm
+from small_beliefs import hyperparameters
 
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model.binary import Answers, Sites, absorb, evidence, match, pseudo_measurements, run

@@ -58,7 +58,7 @@ def test_mean_and_covariance_are_the_models():
         covariance = single.posterior(both).distribution.covariance_matrix
         torch.testing.assert_close(belief.covariance(u, v)[row], covariance[:5, 5:], rtol=1e-8, atol=1e-8)
         torch.testing.assert_close(belief.covariance(u, u)[row], covariance[:5, :5], rtol=1e-6, atol=1e-6)
-    seen = belief.view(v)(u)
+    seen = belief.evaluator(v)(u)
     torch.testing.assert_close(seen.mean, belief.mean(u))
     torch.testing.assert_close(seen.variance, belief.variance(u))
     torch.testing.assert_close(seen.covariance, belief.covariance(v, u))

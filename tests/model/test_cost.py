@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from made import difference_quotient
+from small_beliefs import difference_quotient
 
 from pesky.model import GaussianProcess
 from pesky.model.cost import REACH, SHORTEST, learn_costs

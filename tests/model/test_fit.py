@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from made import make_belief
 from scipy.optimize import minimize as scipy_minimize
+from small_beliefs import make_belief
 from torch.distributions import LogNormal, MultivariateNormal, Normal
 
 from pesky.model import Hyperparameters

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from made import hyperparameters, make_belief
+from small_beliefs import hyperparameters, make_belief
 
 from benchmarks.as_botorch import as_botorch
 from pesky.model import GaussianProcess, Hyperparameters
@@ -69,7 +69,7 @@ def test_padded_entries_are_neutral_whatever_they_hold():
 
 def test_a_view_sees_what_the_belief_says():
     belief, X = make_belief(rows=3, mask=torch.cat([MASK, MASK[1:]])), points()
-    seen = belief.view(X[:4])(X)
+    seen = belief.evaluator(X[:4])(X)
     torch.testing.assert_close(seen.mean, belief.mean(X))
     torch.testing.assert_close(seen.variance, belief.variance(X))
     torch.testing.assert_close(seen.covariance, belief.covariance(X[:4], X), rtol=0, atol=1e-9)
@@ -80,7 +80,7 @@ def test_samples_of_hyperparameters_are_a_leading_dimension():
     others = [hyperparameters(2, 2, lengthscale=length, noise=0.05) for length in (0.2, 0.5, 0.9)]
     stacked = Hyperparameters(*(torch.stack(parts) for parts in zip(*others, strict=True)))
     several = GaussianProcess(belief.kernel, belief.X, belief.y, belief.mask, stacked)
-    seen = several.view(X[:4].expand(3, 4, 2))(X.expand(3, 9, 2))
+    seen = several.evaluator(X[:4].expand(3, 4, 2))(X.expand(3, 9, 2))
     for s, h in enumerate(others):
         one = GaussianProcess(belief.kernel, belief.X, belief.y, belief.mask, h)
         torch.testing.assert_close(several.mean(X.expand(3, 9, 2))[s], one.mean(X))
@@ -137,7 +137,7 @@ def test_a_snapped_belief_is_constant_between_lattice_points():
     torch.testing.assert_close(snapped.mean(off), belief.mean(on))
     torch.testing.assert_close(snapped.variance(off), belief.variance(on))
     torch.testing.assert_close(snapped.covariance(off, off), belief.covariance(on, on))
-    torch.testing.assert_close(snapped.view(off)(off).covariance, belief.view(on)(on).covariance)
+    torch.testing.assert_close(snapped.evaluator(off)(off).covariance, belief.evaluator(on)(on).covariance)
     paths = snapped.paths(3, torch.Generator().manual_seed(0))
     torch.testing.assert_close(paths.values(off), paths.values(on))
     value, gradient = paths.at(off[[0, 1, 0]])
@@ -164,7 +164,7 @@ def test_every_datum_may_have_a_noise_of_its_own():
         torch.testing.assert_close(belief.mean(X)[row], mean)
         torch.testing.assert_close(belief.covariance(X, X)[row], covariance)
         torch.testing.assert_close(belief.variance(X)[row], covariance.diagonal())
-        seen = belief.view(X[:4])(X)
+        seen = belief.evaluator(X[:4])(X)
         torch.testing.assert_close(seen.mean[row], mean)
         torch.testing.assert_close(seen.covariance[row], covariance[:4], rtol=0, atol=1e-9)
         drawn = belief.paths(20_000, torch.Generator().manual_seed(0)).values(X)[row]

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from made import hyperparameters, make_belief
+from small_beliefs import hyperparameters, make_belief
 from torch.distributions import MultivariateNormal
 
 from pesky.model import Hyperparameters

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from made import hyperparameters, make_belief
+from small_beliefs import hyperparameters, make_belief
 
 from pesky.model import GaussianProcess, Hyperparameters, gp
 

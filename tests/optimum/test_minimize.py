@@ -1,7 +1,7 @@
 """The constrained minimizer of each draw, against a fine grid."""
 
 import torch
-from made import make_belief
+from small_beliefs import make_belief
 
 from pesky.model import GaussianProcess
 from pesky.optimum.minimize import Minimizers, best_candidates, polish

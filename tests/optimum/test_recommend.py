@@ -2,8 +2,8 @@
 
 import pytest
 import torch
-from made import hyperparameters, make_belief
 from scipy.stats import norm
+from small_beliefs import hyperparameters, make_belief
 
 from pesky import Integer, Problem, Real
 from pesky.model import GaussianProcess, Hyperparameters

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from made import make_belief
+from small_beliefs import make_belief
 
 from pesky.model import GaussianProcess
 from pesky.optimum import sample_optima

@@ -27,32 +27,32 @@ ALLOWED = {
     ("__init__.py", "import_module"): "the package's own names",
     ("study/__init__.py", "import_module"): "the room's own names",
     ("problem/known.py", "import_module"): "a path that the caller wrote: a text from a storage never gets there",
-    ("file/known.py", "load"): "a path of the study file",
-    ("file/function.py", "import_module"): "a path of the study file",
-    ("file/function.py", "find_spec"): "the same",
-    ("file/function.py", "load"): "the same",
-    ("file/command.py", "Popen"): "a command of the study file",
-    ("file/toml.py", "loads"): "tomllib: the study file",
-    ("file/lines.py", "loads"): "tomllib: the study file",
+    ("study_file/known.py", "load"): "a path of the study file",
+    ("study_file/function.py", "import_module"): "a path of the study file",
+    ("study_file/function.py", "find_spec"): "the same",
+    ("study_file/function.py", "load"): "the same",
+    ("study_file/command.py", "Popen"): "a command of the study file",
+    ("study_file/toml.py", "loads"): "tomllib: the study file",
+    ("study_file/lines.py", "loads"): "tomllib: the study file",
     ("model/botorch.py", "eval"): "`Module.eval`, a model's mode",
-    ("file/spearmint_config.py", "loads"): "json: a configuration that the user names",
-    ("file/command.py", "loads"): "json: what a program printed",
-    ("adapt/slurm.py", "loads"): "what a job of ours left",
-    ("study/process.py", "Popen"): "child processes of our own",
-    ("study/process.py", "recv"): "what a child of ours answers",
-    ("study/processes.py", "loads"): "what a child of ours answers",
-    ("study/child.py", "loads"): "functions that the parent sends",
-    ("study/child.py", "recv"): "the same",
-    ("study/child.py", "run_path"): "the file beside it",
-    ("study/executors.py", "call"): "`Processes.call`, with the caller's own function",
-    ("study/executors.py", "loads"): "the caller's own function, where it is to run",
-    ("study/untold.py", "loads"): "json",
+    ("study_file/spearmint_config.py", "loads"): "json: a configuration that the user names",
+    ("study_file/command.py", "loads"): "json: what a program printed",
+    ("run/slurm.py", "loads"): "what a job of ours left",
+    ("run/process.py", "Popen"): "child processes of our own",
+    ("run/process.py", "recv"): "what a child of ours answers",
+    ("run/processes.py", "loads"): "what a child of ours answers",
+    ("run/child.py", "loads"): "functions that the parent sends",
+    ("run/child.py", "recv"): "the same",
+    ("run/child.py", "run_path"): "the file beside it",
+    ("run/executors.py", "call"): "`Processes.call`, with the caller's own function",
+    ("run/executors.py", "loads"): "the caller's own function, where it is to run",
+    ("run/untold.py", "loads"): "json",
     ("problem/problem.py", "loads"): "json",
-    ("store/rows.py", "loads"): "json",
+    ("store/sql/rows.py", "loads"): "json",
     ("cli/arguments.py", "loads"): "json: the command line",
     ("study/study.py", "load"): "`Store.load`, by name",
-    ("cli/kept.py", "load"): "`Store.load`, by name",
-    ("store/sql.py", "load"): "`Store.load`, by name",
+    ("cli/snapshot.py", "load"): "`Store.load`, by name",
+    ("store/sql/store.py", "load"): "`Store.load`, by name",
 }  # fmt: skip
 """Where they are called nevertheless, and on what."""
 REGULAR = ("re",)
@@ -82,11 +82,12 @@ def test_every_place_that_could_execute_something_is_known():
 def test_what_reads_a_storage_has_no_such_place():
     """`pesky.store`, the problem that is read from it, and all that they import, but for what a caller names."""
     assert {place for place in calls() if place[0].startswith("store/")} == {
-        ("store/rows.py", "loads"),
-        ("store/sql.py", "load"),
+        ("store/sql/rows.py", "loads"),
+        ("store/sql/store.py", "load"),
     }
-    assert "json.loads" in (SOURCE / "store/rows.py").read_text()
-    code = "import sys, pesky.store.sql, pesky.study.stored; print(*[n for n in sys.modules if 'pickle' in n.lower()])"
+    assert "json.loads" in (SOURCE / "store/sql/rows.py").read_text()
+    code = "import sys, pesky.store.sql.store, pesky.study.stored\n"
+    code += "print(*[n for n in sys.modules if 'pickle' in n.lower()])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "cloudpickle" not in done.stdout
 

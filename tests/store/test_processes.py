@@ -15,7 +15,7 @@ PROCESSES, EACH = 4, 5
 ASKER = """
 import sys, time
 from pesky.store import Evaluation, Limit, Question, open_store
-import pesky.store.sql
+import pesky.store.sql.store
 
 print("ready", flush=True)
 time.sleep(max(float(sys.stdin.readline()) - time.time(), 0))

@@ -9,8 +9,8 @@ from sqlalchemy import text
 from pesky import Study
 from pesky.errors import StorageError
 from pesky.store import Cause, State, open_store
-from pesky.store.database import Database
-from pesky.store.upgrade import upgrade
+from pesky.store.sql.database import Database
+from pesky.store.sql.upgrade import upgrade
 
 DUMP = (Path(__file__).parent / "v1" / "study.sql").read_text()
 
@@ -43,7 +43,16 @@ def test_a_study_of_the_first_version_goes_on(old: str):
     evaluations = study.evaluations
     assert study.seed == 7
     assert len(study.identity) == 32
-    states = [State.DONE, State.DONE, State.FAILED, State.LOST, State.LOST, State.LOST, State.DONE, State.PENDING]
+    states = [
+        State.DONE,
+        State.DONE,
+        State.FAILED,
+        State.LOST,
+        State.LOST,
+        State.LOST,
+        State.DONE,
+        State.PENDING,
+    ]
     assert [e.state for e in evaluations.values()] == states
     assert dict(evaluations[2].outcomes) == {"c": -0.5}
     assert evaluations[2].error == "ValueError: diverged"

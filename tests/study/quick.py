@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 from pesky import Problem, Real, Study, Task
-from pesky.acquire import Setting
+from pesky.acquire import PescOptions
 
-QUICK = Setting(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
+QUICK = PescOptions(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
 SPACE = {"x": Real(0, 1), "y": Real(-2, 2)}
 COUPLED = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise=0.01)
 SPLIT = Problem(

@@ -9,7 +9,7 @@ from study.quick import QUICK, quick
 from pesky import Choice, Integer, Problem, Real, Study, Task
 from pesky.store import Evaluation, Limit, State
 from pesky.study import Exhausted
-from pesky.study.deliberate import settled
+from pesky.study.deliberate import duplicates
 
 SIX = {"x": Integer(0, 5)}
 MIXED = {"x": Integer(0, 2), "kind": Choice(["low", "high"])}
@@ -112,7 +112,7 @@ def test_what_an_evaluation_settles():
     problem = exact(tasks={"all": Task(["f", "c"]), "check": Task(["c"])})
 
     def points(task: str, *given: Evaluation) -> set[Any]:
-        return {x for (x,) in settled(problem, dict(enumerate(given)), task)}
+        return {x for (x,) in duplicates(problem, dict(enumerate(given)), task)}
 
     both = {"f": 1.0, "c": 1.0}
     for state in (State.PENDING, State.RUNNING, State.LOST, State.FAILED):

@@ -12,8 +12,8 @@ import torch
 from botorch.models import ModelListGP, SingleTaskGP
 from study.quick import QUICK
 
-from pesky import GP, DataError, Evaluation, Integer, Known, Problem, ProblemError, Real, Study, Task
-from pesky.problems import toy
+from pesky import GP, DataError, Evaluation, FixedHyperparameters, Integer, Problem, ProblemError, Real, Study, Task
+from pesky.test_functions import toy
 
 SQUARE = {"x1": Real(0, 1), "x2": Real(0, 1)}
 TOY = ["c1 >= 0", "c2 >= 0"]
@@ -109,7 +109,13 @@ def test_a_known_constraint_that_always_holds_changes_nothing():
         {"setting": "paper", "samples": 6},
         {"deciding_share": 1e-6},
         {"min_probability": 0.3},
-        {"model": GP(hyperparameters={c: Known(lengthscale=0.5, amplitude=1.0, noise=0.0) for c in ("c1", "c2")})},
+        {
+            "model": GP(
+                hyperparameters={
+                    c: FixedHyperparameters(lengthscale=0.5, amplitude=1.0, noise=0.0) for c in ("c1", "c2")
+                }
+            )
+        },
         {"model": lambda rows: ModelListGP(*(SingleTaskGP(X, Y) for X, Y in rows))},
     ],
     ids=["paper", "quick", "safe", "hyperparameters", "botorch"],
@@ -179,7 +185,7 @@ def test_what_is_known_is_not_told_and_its_hyperparameters_are_not_asked():
         s.tell(s.ask(), {"f": 1.0, "c1": 0.0, "c2": 0.0})
     with pytest.raises(DataError, match="'f' is known and not measured"):
         s.add({"x1": 0.5, "x2": 0.5}, {"f": 1.0})
-    given = {"c1": Known(lengthscale=0.5, amplitude=1.0, noise=0.0)}
+    given = {"c1": FixedHyperparameters(lengthscale=0.5, amplitude=1.0, noise=0.0)}
     with pytest.raises(ProblemError, match="hyperparameters of 'c2'"):
         Study(problem, model=GP(hyperparameters=given))
 

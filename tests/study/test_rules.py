@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from pesky import Budget, Problem, ProblemError, Real, Study, Task
-from pesky.acquire import DEFAULT, PAPER, AugmentedLagrangian, Rule, Setting, rule_of
-from pesky.acquire.eic import ExpectedImprovement
-from pesky.acquire.pesc import PredictiveEntropySearch
+from pesky.acquire import DEFAULT, PAPER, AugmentedLagrangian, PescOptions, Rule, rule_of
+from pesky.acquire.improvement.eic import ExpectedImprovement
+from pesky.acquire.pesc.rule import PredictiveEntropySearch
 
 BOX = {"x": Real(0, 1), "y": Real(0, 1)}
 PROBLEM = Problem(BOX, minimize="f", constraints=["c >= 0"])
@@ -21,7 +21,7 @@ def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
     assert Study(PROBLEM, samples=7).rule == PredictiveEntropySearch(replace(DEFAULT, samples=7))
     assert Study(PROBLEM, rule="eic").rule == ExpectedImprovement()
     assert Study(PROBLEM, rule=ExpectedImprovement(noise_factor=False)).rule == ExpectedImprovement(False)
-    own = Setting(samples=4, draws=None, local_reach=None)
+    own = PescOptions(samples=4, draws=None, local_reach=None)
     more = PredictiveEntropySearch(replace(own, samples=9))
     assert Study(PROBLEM, rule=PredictiveEntropySearch(own), samples=9).rule == more
     assert Study(PROBLEM, rule={"name": "eic", "noise_factor": False}).rule == ExpectedImprovement(False)
@@ -102,5 +102,5 @@ def test_a_rule_without_what_every_rule_has_is_refused_when_it_is_written():
         class Careless(Rule):
             name = "careless"
 
-            def prepare(self, scene):
+            def prepare(self, context):
                 raise NotImplementedError

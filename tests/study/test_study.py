@@ -6,11 +6,23 @@ from typing import Any
 import pytest
 import torch
 
-from pesky import GP, Choice, DataError, Evaluation, Integer, Known, Problem, ProblemError, Real, Study, Task
-from pesky.acquire import Setting
+from pesky import (
+    GP,
+    Choice,
+    DataError,
+    Evaluation,
+    FixedHyperparameters,
+    Integer,
+    Problem,
+    ProblemError,
+    Real,
+    Study,
+    Task,
+)
+from pesky.acquire import PescOptions
 from pesky.store import Limit, Question
 
-QUICK = Setting(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
+QUICK = PescOptions(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
 COUPLED = Problem({"x": Real(0, 1), "y": Real(-2, 2)}, minimize="f", constraints=["c >= 0"], noise=0.01)
 SPLIT = Problem(
     {"x": Real(0, 1), "y": Real(-2, 2)},
@@ -297,7 +309,7 @@ def test_integers_and_choices_are_asked_as_such():
 
 
 def test_known_hyperparameters_and_slice_sampling_serve_as_models():
-    known = {"f": Known(0.5, 1.0, 1e-4), "c": Known((0.5, 0.3), 2.0, 1e-4, mean=0.5)}
+    known = {"f": FixedHyperparameters(0.5, 1.0, 1e-4), "c": FixedHyperparameters((0.5, 0.3), 2.0, 1e-4, mean=0.5)}
     for model in (GP(kernel="se", hyperparameters=known), GP(hyperparameters="slice", samples=3)):
         s = advance(study(model=model), 4)
         assert is_worth(s.ask())
@@ -384,8 +396,11 @@ def test_a_measurement_that_returned_nothing_is_refused_and_can_be_told_again(to
         ({"initial": 0}, "initial was 0: expected a whole number, at least 1"),
         ({"setting": 3}, "unknown setting 3"),
         ({"model": "gp"}, "model was str: expected GP"),
-        ({"model": GP(hyperparameters={"f": Known(0.1, 1.0, 0.01)})}, "hyperparameters of 'c' were None"),
-        ({"model": GP(hyperparameters={"z": Known(0.1, 1.0, 0.01)})}, "unknown outcome 'z'"),
+        (
+            {"model": GP(hyperparameters={"f": FixedHyperparameters(0.1, 1.0, 0.01)})},
+            "hyperparameters of 'c' were None",
+        ),
+        ({"model": GP(hyperparameters={"z": FixedHyperparameters(0.1, 1.0, 0.01)})}, "unknown outcome 'z'"),
     ],
 )
 def test_mistakes_show_before_anything_is_measured(options, message):

@@ -4,14 +4,14 @@ import math
 import random
 from typing import Any
 
-from pesky import GP, Known, Problem, Real, Study
-from pesky.acquire import Setting
+from pesky import GP, FixedHyperparameters, Problem, Real, Study
+from pesky.acquire import PescOptions
 
 NOISE = 0.1
 NAMES = "uvwxyz"
 PROBLEM = Problem({name: Real(0, 1) for name in NAMES}, minimize="f", noise=NOISE)
-MODEL = GP(hyperparameters={"f": Known(lengthscale=0.5, amplitude=1.0, noise=NOISE**2)})
-SETTING = Setting(samples=1, draws=None, local_reach=None, polish_steps=1, candidates=8)
+MODEL = GP(hyperparameters={"f": FixedHyperparameters(lengthscale=0.5, amplitude=1.0, noise=NOISE**2)})
+SETTING = PescOptions(samples=1, draws=None, local_reach=None, polish_steps=1, candidates=8)
 
 
 def measure(params: Any) -> dict[str, float]:

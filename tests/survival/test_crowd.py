@@ -12,7 +12,7 @@ from survival.small import measure, small
 
 from pesky import Study
 from pesky.store import Evaluation, Limit, Question, State
-from pesky.study.question import APART, PATIENCE, SHARED
+from pesky.study.suggest import APART, PATIENCE, SHARED
 
 ASKERS, EVALUATIONS, TOLD_BY_TELLER = 8, int(os.environ.get("PESKY_CROWD", "250")), 20
 
@@ -124,7 +124,7 @@ def test_who_has_decided_again_for_long_takes_what_is_not_theirs(monkeypatch: py
     question = study._questioner.next(known, ("all",), Limit(), None, False)
     centre = dict.fromkeys(question.params, 0.5)
     now = {**known, 99: Evaluation(99, "all", centre)}
-    monkeypatch.setattr("pesky.study.question.overlap", lambda *given: 2 * SHARED)
+    monkeypatch.setattr("pesky.study.suggest.overlap", lambda *given: 2 * SHARED)
 
     def is_kept(*seconds: float) -> bool:
         study._questioner._seconds[:] = seconds

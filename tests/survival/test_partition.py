@@ -27,10 +27,10 @@ from survival.records import check, lines
 
 from pesky import Budget, Problem, Study, Task
 from pesky.errors import PeskyError, StorageAway
+from pesky.run import loop
+from pesky.run.processes import WorkerStopped
+from pesky.run.within import within
 from pesky.store import Cause, Evaluation, MemoryStore, State
-from pesky.study import loop
-from pesky.study.processes import WorkerStopped
-from pesky.study.within import within
 
 TIMEOUT = 2.0
 SILENCE = 10.0

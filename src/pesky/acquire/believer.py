@@ -13,18 +13,18 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.acquire.pending import Pending, precision
-from pesky.chance import Source, normal
-from pesky.model.belief import Belief, Paths, Seen, View
+from pesky.acquire.fantasy import Pending, precision
+from pesky.model.belief import Belief, Evaluator, Paths, PosteriorMoments
+from pesky.numerics.rng import Source, normal
 
 
 def believe(belief: Belief, pending: Pending | None) -> Belief:
     """The belief itself where nothing is pending."""
-    return belief if pending is None else Believer(belief, pending)
+    return belief if pending is None else FantasyBelief(belief, pending)
 
 
 @dataclass(frozen=True)
-class Believer:
+class FantasyBelief:
     """A belief, conditioned on values at the pending points that equal their means."""
 
     belief: Belief
@@ -74,31 +74,33 @@ class Believer:
         explained = self.belief.covariance(X, self.P) @ self.solve @ self.belief.covariance(self.P, Z)
         return self.belief.covariance(X, Z) - explained
 
-    def view(self, P: Float[Tensor, "*b p d"]) -> View:
+    def evaluator(self, P: Float[Tensor, "*b p d"]) -> Evaluator:
         n = P.shape[-2]
-        both = self.belief.view(torch.cat([P, self.P], -2))
+        both = self.belief.evaluator(torch.cat([P, self.P], -2))
         known = self.belief.covariance(P, self.P) @ self.solve
 
-        def look(X: Float[Tensor, "*b x d"]) -> Seen:
-            seen = both(X)
-            to_points, to_pending = seen.covariance[..., :n, :], seen.covariance[..., n:, :]
-            return Seen(seen.mean, self._lowered(seen.variance, to_pending), to_points - known @ to_pending)
+        def evaluate(X: Float[Tensor, "*b x d"]) -> PosteriorMoments:
+            moments = both(X)
+            to_points, to_pending = moments.covariance[..., :n, :], moments.covariance[..., n:, :]
+            return PosteriorMoments(
+                moments.mean, self._lowered(moments.variance, to_pending), to_points - known @ to_pending
+            )
 
-        return look
+        return evaluate
 
-    def paths(self, count: int, source: Source) -> BelievingPaths:
+    def paths(self, count: int, source: Source) -> FantasyPaths:
         drawn = self.belief.paths(count, source)
         values = drawn.values(self.P)
         error = normal(source, *values.shape, like=values)
         noisy = values + self.belief.noise.sqrt()[..., None, None] * error
-        return BelievingPaths(self, drawn, (self.belief.mean(self.P)[..., None, :] - noisy) @ self.solve)
+        return FantasyPaths(self, drawn, (self.belief.mean(self.P)[..., None, :] - noisy) @ self.solve)
 
 
 @dataclass(frozen=True)
-class BelievingPaths:
+class FantasyPaths:
     """Draws, each corrected for what its own value at the pending points lacks of the mean."""
 
-    believer: Believer
+    believer: FantasyBelief
     drawn: Paths
     weight: Float[Tensor, "*b j m p"]
 
@@ -113,6 +115,6 @@ class BelievingPaths:
             each = [torch.autograd.grad(row.sum(), here, retain_graph=True)[0] for row in shift.unbind(-2)]
         return value + shift.detach(), gradient + torch.stack(each, -3)
 
-    def select(self, index: Int[Tensor, "*b r"]) -> BelievingPaths:
+    def select(self, index: Int[Tensor, "*b r"]) -> FantasyPaths:
         rows = index[..., None, :, None].expand(*self.weight.shape[:-2], index.shape[-1], self.weight.shape[-1])
-        return BelievingPaths(self.believer, self.drawn.select(index), torch.gather(self.weight, -2, rows))
+        return FantasyPaths(self.believer, self.drawn.select(index), torch.gather(self.weight, -2, rows))

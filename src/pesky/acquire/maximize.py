@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky import sqp
+from pesky.numerics import sqp
 from pesky.optimum.starts import spread_out
 
 Values = Callable[[Tensor], Tensor]

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.acquire.pending import Pending, precision
+from pesky.acquire.fantasy import Pending, precision
 from pesky.model.belief import Belief
 
 

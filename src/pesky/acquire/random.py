@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from pesky.acquire.base import Context, PointPreference, Rule
 from pesky.acquire.baseline import preference
-from pesky.acquire.rule import Named, Rule, Scene
-from pesky.chance import lanes, question_seed, source_of, uniform
+from pesky.numerics.rng import lanes, question_seed, source_of, uniform
 
 
 @dataclass(frozen=True)
@@ -16,10 +16,10 @@ class Random(Rule):
     measures: ClassVar[Literal["each", "together"]] = "each"
     in_nats: ClassVar[bool] = False
 
-    def prepare(self, scene: Scene) -> Named:
+    def prepare(self, context: Context) -> PointPreference:
         # Random numbers of this question alone, whatever else was drawn for it.
-        source = source_of(question_seed(scene.seed, scene.asked))
-        row = uniform(source, *lanes(source), like=scene.belief.points) * scene.belief.amplitude.shape[-1]
+        source = source_of(question_seed(context.seed, context.asked))
+        row = uniform(source, *lanes(source), like=context.belief.points) * context.belief.amplitude.shape[-1]
         # A Latin hypercube of one point is one uniform number per parameter.
-        u = scene.space.latin(1, source)[..., 0, :]
-        return Named(scene.belief, u.to(scene.belief.points), preference(scene, row.long()))
+        u = context.space.latin(1, source)[..., 0, :]
+        return PointPreference(context.belief, u.to(context.belief.points), preference(context, row.long()))

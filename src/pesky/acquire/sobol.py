@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 
 import torch
 
+from pesky.acquire.base import Context, PointPreference, Rule
 from pesky.acquire.baseline import preference
-from pesky.acquire.rule import Named, Rule, Scene
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,9 @@ class QuasiRandom(Rule):
     measures: ClassVar[Literal["each", "together"]] = "each"
     in_nats: ClassVar[bool] = False
 
-    def prepare(self, scene: Scene) -> Named:
+    def prepare(self, context: Context) -> PointPreference:
         # One sequence for the whole study, of which this question takes its own point.
-        u = scene.space.sobol(scene.asked + 1, scene.seed)[..., -1, :]
-        return Named(scene.belief, u.to(scene.belief.points), preference(scene, torch.tensor(scene.asked)))
+        u = context.space.sobol(context.asked + 1, context.seed)[..., -1, :]
+        return PointPreference(
+            context.belief, u.to(context.belief.points), preference(context, torch.tensor(context.asked))
+        )

@@ -20,7 +20,7 @@ from pesky.cli.tell import tell
 from pesky.cli.upgrade import upgrade
 from pesky.cli.work import work
 from pesky.errors import PeskyError, StorageError
-from pesky.study.budget import Exhausted
+from pesky.run.budget import Exhausted
 
 
 class Commands(TyperGroup):

@@ -20,10 +20,10 @@ def ask(
     Several may be asked before one is told. The question waits for its result until it is told, failed or abandoned.
     """
     from pesky.cli.consoles import console, say_json
-    from pesky.cli.kept import open_study
+    from pesky.cli.snapshot import open_study
     from pesky.cli.words import exact
-    from pesky.file import StudyFile
     from pesky.store import Limit
+    from pesky.study_file import StudyFile
 
     file = StudyFile.read(study, importing=False)
     limit = Limit(file.budget.evaluations, file.budget.cost)

@@ -9,13 +9,13 @@ from pesky.cli import codes
 from pesky.cli.arguments import AsJson, StudyPath
 
 if TYPE_CHECKING:
-    from pesky.file import StudyFile
+    from pesky.study_file import StudyFile
 
 
 def check(study: StudyPath, json: AsJson = False) -> None:
     """Print every mistake of a study file with its line and key, or a summary of what it asks."""
     from pesky.cli.consoles import say_error, say_json
-    from pesky.file import StudyFile, StudyFileError
+    from pesky.study_file import StudyFile, StudyFileError
 
     try:
         file = StudyFile.read(study)
@@ -35,7 +35,7 @@ def check(study: StudyPath, json: AsJson = False) -> None:
 
 def summary(file: "StudyFile") -> Iterator[str]:
     """What the file asks, a line each."""
-    from pesky.cli.kept import where
+    from pesky.cli.snapshot import where
 
     problem = file.problem
     yield f"{file.name}: {'minimize' if problem.maximize is None else 'maximize'} {problem.objective}"

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 from pesky.cli import codes
 from pesky.cli.advice import advise, code_of, plain, print_advice
 from pesky.cli.consoles import console, say_error, say_json
-from pesky.cli.kept import open_study, where
 from pesky.cli.live import LiveView
 from pesky.cli.plain import PlainLines
+from pesky.cli.snapshot import open_study, where
 from pesky.cli.words import counted
-from pesky.file import StudyFile
-from pesky.file.output import Output
+from pesky.study_file import StudyFile
+from pesky.study_file.output import Output
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,8 +57,8 @@ def conduct(command: str, file: StudyFile, workers: int, tasks: tuple[str, ...],
 def _run(
     file: StudyFile, study: "Study", workers: int, tasks: tuple[str, ...], screen: "Console", quiet: bool
 ) -> "Ending":
+    from pesky.run.processes import Processes
     from pesky.study import Budget
-    from pesky.study.processes import Processes
 
     with ExitStack() as stack:
         watch, output = None, None

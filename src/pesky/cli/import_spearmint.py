@@ -17,9 +17,9 @@ def import_spearmint(
 ) -> None:
     """Write a study file that does what a Spearmint config did, and a module that calls its main(job_id, params)."""
     from pesky.cli.consoles import say_error
-    from pesky.file import StudyFile, StudyFileError
-    from pesky.file.spearmint_config import read_config
-    from pesky.file.spearmint_study import module_text, study_text
+    from pesky.study_file import StudyFile, StudyFileError
+    from pesky.study_file.spearmint_config import read_config
+    from pesky.study_file.spearmint_study import module_text, study_text
 
     read = read_config(config)
     target = config.parent / "study.toml" if output is None else output

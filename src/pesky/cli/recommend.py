@@ -9,8 +9,8 @@ def recommend(study: StudyPath, json: AsJson = False) -> None:
     """Print the best parameters known, and how probably they hold every constraint."""
     from pesky.cli.advice import advise, code_of, plain, print_advice
     from pesky.cli.consoles import console, say_json
-    from pesky.cli.kept import look, open_study
-    from pesky.file import StudyFile
+    from pesky.cli.snapshot import look, open_study
+    from pesky.study_file import StudyFile
 
     file = StudyFile.read(study, importing=False)
     look(file)

@@ -23,9 +23,9 @@ def run(
     """
     from pesky.cli.conduct import conduct
     from pesky.cli.consoles import is_interactive
-    from pesky.cli.kept import count, forget
+    from pesky.cli.snapshot import count, forget
     from pesky.cli.words import counted
-    from pesky.file import StudyFile
+    from pesky.study_file import StudyFile
 
     file = StudyFile.read(study, running=True, evaluations=evaluations)
     if fresh and (kept := count(file)) != 0:

@@ -24,9 +24,9 @@ def show(
 ) -> None:
     """Print every evaluation: where, what came out, and whether it was feasible by what was measured."""
     from pesky.cli.consoles import console, say_json
-    from pesky.cli.kept import look
-    from pesky.file import StudyFile
+    from pesky.cli.snapshot import look
     from pesky.store import State
+    from pesky.study_file import StudyFile
 
     if state is not None and state not in {each.value for each in State}:
         raise DataError(f"--state: {unknown_name('state', state, [each.value for each in State])}")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from pesky.cli.arguments import AsJson, StudyPath
 
 if TYPE_CHECKING:
-    from pesky.cli.kept import Kept
-    from pesky.file import StudyFile
+    from pesky.cli.snapshot import Snapshot
     from pesky.store import Evaluation
+    from pesky.study_file import StudyFile
 
 LATEST = 3
 """Failures of which the reason is printed."""
@@ -18,8 +18,8 @@ LATEST = 3
 def status(study: StudyPath, json: AsJson = False) -> None:
     """Print counts per state, what is running and by whom, why evaluations failed, and what was spent."""
     from pesky.cli.consoles import console, say_json
-    from pesky.cli.kept import look
-    from pesky.file import StudyFile
+    from pesky.cli.snapshot import look
+    from pesky.study_file import StudyFile
 
     file = StudyFile.read(study, importing=False)
     kept = look(file)
@@ -31,16 +31,16 @@ def status(study: StudyPath, json: AsJson = False) -> None:
         screen.print(line, soft_wrap=True)
 
 
-def _counts(kept: "Kept") -> dict[str, int]:
+def _counts(kept: "Snapshot") -> dict[str, int]:
     from pesky.store import State
 
     return {state.value: sum(e.state is state for e in kept.evaluations) for state in State}
 
 
-def _plain(file: "StudyFile", kept: "Kept") -> dict[str, object]:
-    from pesky.cli.kept import where
+def _plain(file: "StudyFile", kept: "Snapshot") -> dict[str, object]:
+    from pesky.cli.snapshot import where
+    from pesky.run.spending import spent
     from pesky.study.export import as_dict
-    from pesky.study.spending import spent
 
     by_id = {e.id: e for e in kept.evaluations}
     return {
@@ -53,15 +53,15 @@ def _plain(file: "StudyFile", kept: "Kept") -> dict[str, object]:
     }
 
 
-def _in(kept: "Kept", state: str) -> "list[Evaluation]":
+def _in(kept: "Snapshot", state: str) -> "list[Evaluation]":
     return [e for e in kept.evaluations if e.state.value == state]
 
 
-def _lines(file: "StudyFile", kept: "Kept", now: float) -> Iterator[str]:
-    from pesky.cli.kept import where
+def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
+    from pesky.cli.snapshot import where
     from pesky.cli.words import counted, duration, first_line, values
+    from pesky.run.spending import spent
     from pesky.store.transitions import counts
-    from pesky.study.spending import spent
 
     yield f"{file.name} in {where(file)}"
     yield ", ".join(f"{count} {state}" for state, count in _counts(kept).items() if count) or "nothing asked yet"

@@ -31,10 +31,10 @@ def tell(
 
     An ID as `pesky ask` prints it, like 3@5f2c1e, is only taken by the study that asked; 3 alone is not checked.
     """
-    from pesky.cli.kept import look, open_study
+    from pesky.cli.snapshot import look, open_study
     from pesky.cli.words import measured
     from pesky.cli.words import values as in_words
-    from pesky.file import StudyFile
+    from pesky.study_file import StudyFile
 
     if seconds is not None and not 0 <= seconds < math.inf:  # in this form, NaN is refused
         raise DataError(f"--seconds was {seconds:g}: expected how long it took, a finite number, 0 or above.")
@@ -81,9 +81,9 @@ def _claim(text: str) -> tuple[int, str]:
 
 
 def _recover(study: Path, path: Path) -> None:
-    from pesky.cli.kept import open_study
+    from pesky.cli.snapshot import open_study
     from pesky.cli.words import counted
-    from pesky.file import StudyFile
+    from pesky.study_file import StudyFile
 
     taken = open_study(StudyFile.read(study, importing=False)).recover(path)
     typer.echo(f"{counted(len(taken))} told from {path}; it can be deleted.")

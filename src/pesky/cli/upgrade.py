@@ -11,7 +11,7 @@ def upgrade(
     ],
 ) -> None:
     """Bring a storage that an older pesky made up to date. Make a copy first."""
-    from pesky.store.upgrade import upgrade as migrate
+    from pesky.store.sql.upgrade import upgrade as migrate
 
     before, now = migrate(url)
     typer.echo(f"Up to date already: version {now}." if before == now else f"Upgraded from version {before} to {now}.")

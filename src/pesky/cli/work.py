@@ -24,7 +24,7 @@ def work(
     was lost.
     """
     from pesky.cli.conduct import conduct
-    from pesky.file import StudyFile
+    from pesky.study_file import StudyFile
 
     problem = StudyFile.read(study, importing=False).problem
     chosen = tuple(problem.tasks)

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
-from pesky.chance import Source
+from pesky.numerics.rng import Source
 
 YES_NO_NOISE = math.pi / 2
 """Noise variance of a yes/no row: that of the Gaussian measurement of the latent function z that an answer amounts to.
@@ -19,7 +19,7 @@ run at the same time keep apart rather than repeat each other.
 """
 
 
-class Seen(NamedTuple):
+class PosteriorMoments(NamedTuple):
     """A belief at x, and its covariance with fixed points p."""
 
     mean: Float[Tensor, "*b j x"]
@@ -28,10 +28,10 @@ class Seen(NamedTuple):
 
 
 @runtime_checkable
-class View(Protocol):
+class Evaluator(Protocol):
     """Repeated looks at a belief from the same fixed points: what depends on them alone is computed once."""
 
-    def __call__(self, X: Float[Tensor, "*b x d"]) -> Seen: ...
+    def __call__(self, X: Float[Tensor, "*b x d"]) -> PosteriorMoments: ...
 
 
 @runtime_checkable
@@ -101,7 +101,7 @@ class Belief(Protocol):
 
     def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]: ...
 
-    def view(self, P: Float[Tensor, "*b p d"]) -> View: ...
+    def evaluator(self, P: Float[Tensor, "*b p d"]) -> Evaluator: ...
 
     def paths(self, count: int, source: Source) -> Paths: ...
 

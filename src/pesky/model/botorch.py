@@ -14,9 +14,9 @@ from botorch.sampling.pathwise import draw_matheron_paths
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.chance import Source, draw_seed
 from pesky.errors import DataError
-from pesky.model.belief import Seen, View, distinct
+from pesky.model.belief import Evaluator, PosteriorMoments, distinct
+from pesky.numerics.rng import Source, draw_seed
 
 Bounds = tuple[float | None, float | None]
 
@@ -129,11 +129,11 @@ class BotorchBelief:
         blocks = [model.posterior(both).distribution.covariance_matrix for model in self.models]
         return torch.stack([block[:n, n:] for block in blocks])
 
-    def view(self, P: Float[Tensor, "p d"]) -> View:
-        def look(X: Float[Tensor, "x d"]) -> Seen:
-            return Seen(self.mean(X), self.variance(X), self.covariance(P, X))
+    def evaluator(self, P: Float[Tensor, "p d"]) -> Evaluator:
+        def evaluate(X: Float[Tensor, "x d"]) -> PosteriorMoments:
+            return PosteriorMoments(self.mean(X), self.variance(X), self.covariance(P, X))
 
-        return look
+        return evaluate
 
     def paths(self, count: int, source: Source) -> BotorchPaths:
         seed = draw_seed(source)

@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky import sqp
 from pesky.model.hyper import Evidence, Hyperparameters, evidence, noise_variance, typical_amplitude
 from pesky.model.kernel import Kernel
+from pesky.numerics import sqp
 
 LOG_LENGTHSCALE = (math.log(5e-3), math.log(20.0))
 LOG_AMPLITUDE = (math.log(1e-3), math.log(1e4))

@@ -6,12 +6,12 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky import sqp
 from pesky.model.belief import YES_NO_NOISE
 from pesky.model.binary import Sites, evidence
 from pesky.model.fit import LOG_LENGTHSCALE, log_penalty
 from pesky.model.hyper import Hyperparameters
 from pesky.model.kernel import Kernel
+from pesky.numerics import sqp
 
 TYPICAL_AMPLITUDE = 4.0
 """Two deviations of the latent function are then a probability of 0.98 in the middle: it can be nearly sure."""

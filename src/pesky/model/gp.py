@@ -15,12 +15,12 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.chance import Source, lanes, normal
 from pesky.infer.gaussian import cholesky
-from pesky.model.belief import Seen, View, union
+from pesky.model.belief import Evaluator, PosteriorMoments, union
 from pesky.model.hyper import Hyperparameters, padded_gram
 from pesky.model.kernel import Kernel, correlation, frequencies, squared_distance
 from pesky.model.paths import RandomFeaturePaths
+from pesky.numerics.rng import Source, lanes, normal
 
 VARIANCE_FLOOR = 1e-10
 FEATURES = 512
@@ -126,21 +126,21 @@ class GaussianProcess:
         solved = [torch.linalg.solve_triangular(self.root, self._to_data(P), upper=False) for P in (X, Z)]
         return self._prior(X, Z) - solved[0].mT @ solved[1]
 
-    def view(self, P: Float[Tensor, "*b p d"]) -> View:
+    def evaluator(self, P: Float[Tensor, "*b p d"]) -> Evaluator:
         P = self._rows(P)
         solved = torch.cholesky_solve(self._to_data(P), self.root)
         combined = torch.cat([solved.mT, self.weights[..., None, :]], -2)
         fixed = torch.cat([self.scaled_inputs.expand(*P.shape[:-2], -1, -1), P], -2)
         n = self.X.shape[-2]
 
-        def look(X: Float[Tensor, "*b x d"]) -> Seen:
+        def evaluate(X: Float[Tensor, "*b x d"]) -> PosteriorMoments:
             prior = self._prior(fixed, self._rows(X))
             to_data = prior[..., :n, :] * self.mask[..., None]
             explained = combined @ to_data
             mean = self.prior_mean[..., None] + explained[..., -1, :]
-            return Seen(mean, self._variance(to_data), prior[..., n:, :] - explained[..., :-1, :])
+            return PosteriorMoments(mean, self._variance(to_data), prior[..., n:, :] - explained[..., :-1, :])
 
-        return look
+        return evaluate
 
     def paths(self, count: int, source: Source) -> RandomFeaturePaths:
         shape, pairs, d = tuple(self.amplitude.shape), FEATURES // 2, self.X.shape[-1]

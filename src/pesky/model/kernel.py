@@ -8,7 +8,7 @@ from jaxtyping import Float
 from scipy.special import gammaincinv
 from torch import Tensor
 
-from pesky.chance import Source, draw_seed, sobol
+from pesky.numerics.rng import Source, draw_seed, sobol
 
 Kernel = Literal["se", "matern52"]
 SQRT5 = math.sqrt(5.0)

@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky import sqp
 from pesky.model.belief import Paths
+from pesky.numerics import sqp
 
 FEASIBLE = 1e-6
 """Violations up to this, in prior deviations, count as feasible."""

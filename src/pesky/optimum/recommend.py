@@ -7,10 +7,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky import sqp
-from pesky.chance import Seed
 from pesky.infer.gaussian import log_cdf
 from pesky.model.belief import Belief, for_samples, over_samples, studies
+from pesky.numerics import sqp
+from pesky.numerics.rng import Seed
 from pesky.optimum.starts import spread_out
 from pesky.space import Space
 

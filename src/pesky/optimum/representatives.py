@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.chance import Source, uniform
+from pesky.numerics.rng import Source, uniform
 
 LLOYD_STEPS = 6
 RESOLUTION = 1e-4

@@ -6,7 +6,6 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.chance import Source, draw_seed, lanes, sobol, uniform
 from pesky.model.belief import (
     Belief,
     InLockstep,
@@ -16,6 +15,7 @@ from pesky.model.belief import (
     hyperparameter_samples,
     studies,
 )
+from pesky.numerics.rng import Source, draw_seed, lanes, sobol, uniform
 from pesky.optimum.minimize import Candidates, Minimizers, best_candidates, polish
 from pesky.optimum.representatives import Representatives, plain_draws, representatives, thin
 

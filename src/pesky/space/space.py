@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.chance import Seed, Source, lanes, sobol, uniform
+from pesky.numerics.rng import Seed, Source, lanes, sobol, uniform
 from pesky.problem import Option, Parameter, Problem, Real
 from pesky.problem.values import check_params
 from pesky.space import columns

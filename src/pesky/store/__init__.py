@@ -1,7 +1,6 @@
 """Where studies are kept: the contract, and who fulfils it."""
 
-from pesky.errors import StorageError
-from pesky.store.contract import Kept, Limit, Question, Refusal, Store
+from pesky.store.contract import Limit, Question, Refusal, Store, StudyRecord
 from pesky.store.evaluation import Attempt, Cause, Evaluation, State
 from pesky.store.memory import MemoryStore
 
@@ -9,13 +8,13 @@ __all__ = [
     "Attempt",
     "Cause",
     "Evaluation",
-    "Kept",
     "Limit",
     "MemoryStore",
     "Question",
     "Refusal",
     "State",
     "Store",
+    "StudyRecord",
     "open_store",
 ]
 
@@ -28,8 +27,6 @@ def open_store(url: str | None = None, *, create: bool = True, read_only: bool =
     """
     if url is None:
         return MemoryStore()
-    try:
-        from pesky.store.sql import SqlStore  # a machine without SQLAlchemy can do all that needs no storage
-    except ImportError as error:
-        raise StorageError("a storage needs SQLAlchemy, which is not installed: pip install sqlalchemy.") from error
+    from pesky.store.sql.store import SqlStore  # not needed by those who only read a problem or measure
+
     return SqlStore(url, create=create, read_only=read_only)

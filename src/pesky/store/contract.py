@@ -61,7 +61,7 @@ class Limit:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StudyRecord:
     """A study as the store has it."""
 
     name: str
@@ -85,11 +85,11 @@ class Refusal:
 class Store(Protocol):
     """Where studies are kept; the module's text is the contract, `pesky.testing.StoreContract` its test."""
 
-    def open(self, name: str, problem: str, seed: int, identity: str) -> Kept:
+    def open(self, name: str, problem: str, seed: int, identity: str) -> StudyRecord:
         """The study of that name as it is kept; it is created with these if there is none."""
         ...
 
-    def load(self, name: str) -> Kept:
+    def load(self, name: str) -> StudyRecord:
         """The study of that name; a StorageError that lists the names there are if there is none."""
         ...
 

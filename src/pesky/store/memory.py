@@ -12,7 +12,7 @@ from pesky.errors import DataError, StorageError
 from pesky.problem import Option
 from pesky.store import transitions
 from pesky.store.checks import check_name, check_since, gone, unknown_id, unknown_study
-from pesky.store.contract import Kept, Limit, Question, Refusal
+from pesky.store.contract import Limit, Question, Refusal, StudyRecord
 from pesky.store.evaluation import Evaluation
 
 
@@ -20,7 +20,7 @@ from pesky.store.evaluation import Evaluation
 class _Study:
     """A study's record; every change of an evaluation goes through `put`."""
 
-    kept: Kept
+    kept: StudyRecord
     revision: int = 0
     evaluations: list[Evaluation] = field(default_factory=list)
 
@@ -67,13 +67,13 @@ class MemoryStore:
             'like storage="sqlite:///study.db".'
         )
 
-    def open(self, name: str, problem: str, seed: int, identity: str) -> Kept:
+    def open(self, name: str, problem: str, seed: int, identity: str) -> StudyRecord:
         """The study of that name as it is kept; it is created with these if there is none."""
         check_name(name)
         with self._lock:
-            return self._studies.setdefault(name, _Study(Kept(name, problem, seed, identity))).kept
+            return self._studies.setdefault(name, _Study(StudyRecord(name, problem, seed, identity))).kept
 
-    def load(self, name: str) -> Kept:
+    def load(self, name: str) -> StudyRecord:
         """The study of that name; a StorageError that lists the names there are if there is none."""
         check_name(name)
         with self._lock:

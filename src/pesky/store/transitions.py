@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pesky.errors import DataError
 from pesky.problem import Option
-from pesky.problem.fields import Named, number
+from pesky.problem.fields import PointPreference, number
 from pesky.store.contract import Limit, Question
 from pesky.store.evaluation import Attempt, Cause, Evaluation, State
 from pesky.text import NAME, harmless
@@ -44,7 +44,7 @@ def yours(id: int, task: str, params: Mapping[str, Option], outcomes: Mapping[st
         params=_plain(params),
         price=0.0,
         state=State.DONE,
-        outcomes=Named(_facts(f"your own data of {task!r}", {}, outcomes)),
+        outcomes=PointPreference(_facts(f"your own data of {task!r}", {}, outcomes)),
         attempts=0,
         asked=now,
         ended=now,
@@ -123,7 +123,7 @@ def told(
     is_done = evaluation.state == State.DONE or all(outcome in known for outcome in expected)
     if len(known) == len(evaluation.outcomes) and is_done == (evaluation.state == State.DONE):
         return evaluation
-    better = replace(evaluation, outcomes=Named(known), seconds=_duration(evaluation, seconds))
+    better = replace(evaluation, outcomes=PointPreference(known), seconds=_duration(evaluation, seconds))
     if not is_done or evaluation.state == State.DONE:
         return better
     return replace(_ended(better, State.DONE, now, None), cause=None)
@@ -138,13 +138,16 @@ def failed(
     outcomes: Mapping[str, float],
 ) -> Evaluation:
     """Failed, with what it measured nevertheless; unchanged if done, abandoned or since handed to someone else."""
-    if evaluation.state in (State.DONE, State.ABANDONED) or attempt not in (None, evaluation.attempts):
+    if evaluation.state in (State.DONE, State.ABANDONED) or attempt not in (
+        None,
+        evaluation.attempts,
+    ):
         return evaluation
     known = _facts(str(evaluation), evaluation.outcomes, outcomes)
     is_old = evaluation.state == State.FAILED and evaluation.error == harmless(error)
     if is_old and len(known) == len(evaluation.outcomes):
         return evaluation
-    more = replace(evaluation, outcomes=Named(known), seconds=_duration(evaluation, seconds), cause=None)
+    more = replace(evaluation, outcomes=PointPreference(known), seconds=_duration(evaluation, seconds), cause=None)
     return _ended(more, State.FAILED, now, error)
 
 
@@ -256,7 +259,7 @@ def _facts(what: str, known: Mapping[str, float], outcomes: Mapping[str, float])
     return facts
 
 
-def _plain(params: Mapping[str, Option]) -> Named[Option]:
+def _plain(params: Mapping[str, Option]) -> PointPreference[Option]:
     """The parameters as what JSON can hold: numpy's scalars become Python's."""
     plain: dict[str, Option] = {}
     for key, given in params.items():
@@ -264,4 +267,4 @@ def _plain(params: Mapping[str, Option]) -> Named[Option]:
         if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
             raise DataError(f"the parameter {key!r} was {given!r}: expected a text, a finite number, True or False.")
         plain[key] = value
-    return Named(plain)
+    return PointPreference(plain)

@@ -3,7 +3,7 @@
 from botorch.models.model import Model
 
 from pesky.errors import ProblemError
-from pesky.model.beliefs import GP
+from pesky.model.surrogate import GP
 from pesky.problem import Problem
 from pesky.problem.fields import finite
 from pesky.space import Space

@@ -9,35 +9,46 @@ from botorch.models.model import Model
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.acquire.pending import Pending
-from pesky.acquire.rule import Rule, Scene
-from pesky.data import Observations, collect
-from pesky.decide import Analysis, Decision, Menu, Settled, analyze, choose, draw, update, worn_out, worth_at_optima
+from pesky.acquire.base import Context, Rule
+from pesky.acquire.fantasy import Pending
+from pesky.decide import (
+    Analysis,
+    Decision,
+    Duplicates,
+    TaskOptions,
+    analyze,
+    choose,
+    draw,
+    excluded_regions,
+    update,
+    worth_at_optima,
+)
 from pesky.model.belief import Belief
-from pesky.model.beliefs import GP
 from pesky.model.botorch import BotorchBelief
 from pesky.model.cost import learn_costs
+from pesky.model.exact import with_known, without_known
 from pesky.model.gp import GaussianProcess
-from pesky.model.known import with_known, without_known
+from pesky.model.surrogate import GP
+from pesky.numerics.runtime import threads_for
+from pesky.observations import Observations, collect
 from pesky.problem import Option, Problem
 from pesky.problem.problem import SUCCEEDS
 from pesky.space import Space
 from pesky.space.exact import Exact, exact_outcomes
 from pesky.store import Evaluation, State
-from pesky.study.pace import Level, Pace
-from pesky.threads import threads_for
+from pesky.study.time_budget import Level, TimeBudget
 
 FitBotorch = Callable[[list[tuple[Tensor, Tensor]]], Model]
 """A function that fits a BoTorch model; see `Study`."""
 
-Known = tuple[tuple[int, int, bool], ...]
+DataKey = tuple[tuple[int, int, bool], ...]
 """What identifies the data: the evaluations that told something, how much, and whether they failed."""
 
 
 class Full(NamedTuple):
     """A full analysis, and what later ones save by starting from it."""
 
-    known: Known
+    known: DataKey
     analysis: Analysis
     observations: Observations
     per_cost: dict[tuple[str, ...], Tensor]
@@ -56,8 +67,8 @@ class Deliberation:
         self, problem: Problem, space: Space, model: GP | FitBotorch, rule: Rule, seed: int, share: float | None
     ) -> None:
         self.problem, self.space, self.model, self.rule, self.seed = problem, space, model, rule, seed
-        self.pace = Pace(share)
-        self._belief: tuple[Known, Belief, Observations] | None = None
+        self.pace = TimeBudget(share)
+        self._belief: tuple[DataKey, Belief, Observations] | None = None
         self._previous = None
         self._full: Full | None = None
         self._encoded: dict[int, Tensor] = {}
@@ -69,7 +80,7 @@ class Deliberation:
 
     def believe(self, evaluations: Mapping[int, Evaluation]) -> tuple[Belief, Observations]:
         """The belief that all measurements support, hyperparameters refitted."""
-        known = _known(evaluations)
+        known = _data_key(evaluations)
         if self._belief is None or self._belief[0] != known:
             o = self.observations(evaluations)
             with threads_for(len(known)):
@@ -120,30 +131,30 @@ class Deliberation:
         is_retry: bool,
     ) -> Decision:
         """The next question of these tasks; `is_retry` if others asked or told something while the last was decided."""
-        known, full = _known(evaluations), self._full
+        known, full = _data_key(evaluations), self._full
         with threads_for(len(known)), self.pace.time(level := self._level(known, is_retry)):
-            menu = self._menu(evaluations, tasks)
+            task_options = self._menu(evaluations, tasks)
             asked = torch.stack([self._encode(e) for e in evaluations.values()])
-            settled = self._settled(evaluations, tasks)
+            duplicates = self._settled(evaluations, tasks)
             if full is not None and level == "draw":
                 if tuple(tasks) not in full.per_cost:
-                    full.per_cost[tuple(tasks)] = worth_at_optima(full.analysis, menu)
+                    full.per_cost[tuple(tasks)] = worth_at_optima(full.analysis, task_options)
                 at_optima = full.per_cost[tuple(tasks)]
-                return draw(full.analysis, menu, at_optima, asked, generator, min_probability, settled)
+                return draw(full.analysis, task_options, at_optima, asked, generator, min_probability, duplicates)
             if full is not None and level == "update":
                 is_same = full.known == known
-                belief = full.analysis.scene.belief if is_same else self._condition(full, evaluations)
+                belief = full.analysis.context.belief if is_same else self._condition(full, evaluations)
                 analysis = update(full.analysis, self._scene(belief, evaluations, generator))
                 analysis = analysis._replace(is_full=is_same and not is_retry)
             else:
                 belief, o = self.believe(evaluations)
                 analysis = analyze(self.rule, self._scene(belief, evaluations, generator))
                 self._full = Full(known, analysis, o, {})
-            scene = analysis.scene
-            worn = worn_out(scene.belief, scene.confidence, asked)
-            return choose(analysis, menu, min_probability, worn, settled)
+            context = analysis.context
+            excluded = excluded_regions(context.belief, context.confidence, asked)
+            return choose(analysis, task_options, min_probability, excluded, duplicates)
 
-    def _level(self, known: Known, is_retry: bool) -> Level:
+    def _level(self, known: DataKey, is_retry: bool) -> Level:
         """How thorough the next decision can be; a rule without samples of x* has none to draw from.
 
         Who decides again is in haste: what is decided meanwhile makes it decide once more. Eight processes that ask all
@@ -152,17 +163,17 @@ class Deliberation:
         if self._full is None or not (isinstance(self.model, GP) or (is_retry and self._full.known == known)):
             return "full"
         level = "update" if is_retry else self.pace.level()
-        return "update" if level == "draw" and self._full.analysis.worth.optima is None else level
+        return "update" if level == "draw" and self._full.analysis.acquisition.optima is None else level
 
-    def _scene(self, belief: Belief, evaluations: Mapping[int, Evaluation], generator: torch.Generator) -> Scene:
+    def _scene(self, belief: Belief, evaluations: Mapping[int, Evaluation], generator: torch.Generator) -> Context:
         confidence = torch.tensor(self.problem.confidences, dtype=torch.float64)
         pending = self.pending(evaluations)
-        return Scene(belief, self.space, confidence, generator, pending, len(evaluations), self.seed)
+        return Context(belief, self.space, confidence, generator, pending, len(evaluations), self.seed)
 
     def _condition(self, full: Full, evaluations: Mapping[int, Evaluation]) -> Belief:
         """The belief given all measurements, at the hyperparameters and in the units of the full analysis."""
         assert isinstance(self.model, GP)
-        before = without_known(full.analysis.scene.belief)
+        before = without_known(full.analysis.context.belief)
         assert isinstance(before, GaussianProcess)
         o = self.observations(evaluations).in_units_of(full.observations)
         snap = None if self.space.is_continuous else self.space.snap
@@ -189,17 +200,17 @@ class Deliberation:
                 rows.append([name in missing for name in self.problem.rows])
         return Pending(torch.stack(points), torch.tensor(rows)) if points else None
 
-    def _settled(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Settled | None:
+    def _settled(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Duplicates | None:
         """Where each of the tasks need not be asked again; None where none of them measures without noise."""
-        each = [settled(self.problem, evaluations, task).values() for task in tasks]
+        each = [duplicates(self.problem, evaluations, task).values() for task in tasks]
         none = torch.zeros(0, self.space.dim, dtype=torch.float64)
         points = [torch.stack([self._encode(e) for e in found]) if found else none for found in each]
-        return Settled(self.space, tuple(points)) if any(each) else None
+        return Duplicates(self.space, tuple(points)) if any(each) else None
 
     @property
     def last_belief(self) -> Belief | None:
         """The belief of the last full analysis."""
-        return None if self._full is None else self._full.analysis.scene.belief
+        return None if self._full is None else self._full.analysis.context.belief
 
     def points(self, asked: Iterable[Evaluation]) -> Pending:
         """Where these measure, and which rows."""
@@ -210,7 +221,7 @@ class Deliberation:
             torch.tensor([[name in told for name in self.problem.rows] for told in rows]),
         )
 
-    def _menu(self, evaluations: Mapping[int, Evaluation], names: Sequence[str]) -> Menu:
+    def _menu(self, evaluations: Mapping[int, Evaluation], names: Sequence[str]) -> TaskOptions:
         """The tasks of these names, as rows and prices; rows that share an outcome share its gain."""
         rows, tasks = self.problem.rows, [self.problem.tasks[name] for name in names]
         shares = [[float(row in task.outcomes) / rows.count(row) for row in rows] for task in tasks]
@@ -218,7 +229,7 @@ class Deliberation:
         given = [None if task.cost == "measured" else task.cost for task in tasks]
         durations = [self._durations(evaluations, name) for name in names]
         snap = None if self.space.is_continuous else self.space.snap
-        return Menu(
+        return TaskOptions(
             torch.tensor(shares, dtype=torch.float64),
             tuple(rows.index(name) if name in rows else None for name in success),
             learn_costs(given, durations, snap),
@@ -235,7 +246,9 @@ class Deliberation:
         return torch.stack([self._encode(e) for e in timed]), seconds
 
 
-def settled(problem: Problem, evaluations: Mapping[int, Evaluation], task: str) -> dict[tuple[Option, ...], Evaluation]:
+def duplicates(
+    problem: Problem, evaluations: Mapping[int, Evaluation], task: str
+) -> dict[tuple[Option, ...], Evaluation]:
     """The points, by the values of their parameters, where to ask a task would tell nothing, and why: one evaluation.
 
     There are some where its measurements have no noise: where all its outcomes were told, in whichever evaluations, and
@@ -256,6 +269,6 @@ def settled(problem: Problem, evaluations: Mapping[int, Evaluation], task: str) 
     return found
 
 
-def _known(evaluations: Mapping[int, Evaluation]) -> Known:
+def _data_key(evaluations: Mapping[int, Evaluation]) -> DataKey:
     told = (e for e in evaluations.values() if e.outcomes or e.state is State.FAILED)
     return tuple((e.id, len(e.outcomes), e.state is State.FAILED) for e in told)

@@ -8,7 +8,7 @@ from pesky.problem import Option, Problem
 from pesky.store.evaluation import short
 
 if TYPE_CHECKING:  # which import torch
-    from pesky.data import Observations
+    from pesky.observations import Observations
     from pesky.optimum.recommend import Advice
     from pesky.space import Space
 

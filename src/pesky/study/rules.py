@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from pesky.acquire.names import SEPARATE, rule_of
-from pesky.acquire.pesc import PredictiveEntropySearch
-from pesky.acquire.rule import Rule
-from pesky.acquire.settings import SETTINGS, Setting
+from pesky.acquire.base import Rule
+from pesky.acquire.pesc.options import OPTIONS, PescOptions
+from pesky.acquire.pesc.rule import PredictiveEntropySearch
+from pesky.acquire.registry import SEPARATE, rule_of
 from pesky.errors import ProblemError, unknown_name
 from pesky.problem import Problem
 from pesky.problem.fields import whole
@@ -16,7 +16,7 @@ from pesky.space import Space
 
 def chosen_rule(
     rule: str | Mapping[str, Any] | Rule,
-    setting: str | Setting | None,
+    setting: str | PescOptions | None,
     samples: int | None,
     problem: Problem,
     space: Space,
@@ -33,10 +33,10 @@ def chosen_rule(
     return chosen
 
 
-def _with_setting(rule: Rule, given: str | Setting) -> Rule:
-    setting = SETTINGS.get(given) if isinstance(given, str) else given
-    if not isinstance(setting, Setting):
-        raise ProblemError(unknown_name("setting", given, SETTINGS))
+def _with_setting(rule: Rule, given: str | PescOptions) -> Rule:
+    setting = OPTIONS.get(given) if isinstance(given, str) else given
+    if not isinstance(setting, PescOptions):
+        raise ProblemError(unknown_name("setting", given, OPTIONS))
     if not isinstance(rule, PredictiveEntropySearch):
         raise ProblemError(f"setting was {given!r}, which is PESC's; the rule {rule.name!r} has none: leave it out.")
     return replace(rule, setting=setting)

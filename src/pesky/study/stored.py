@@ -3,11 +3,11 @@
 from pesky.errors import DataError, ProblemError, StorageError
 from pesky.problem import Problem
 from pesky.problem.values import check_params
-from pesky.store import Evaluation, Kept, Store
+from pesky.store import Evaluation, Store, StudyRecord
 from pesky.text import one_line
 
 
-def opened(store: Store, name: str, problem: Problem, seed: int, identity: str) -> Kept:
+def opened(store: Store, name: str, problem: Problem, seed: int, identity: str) -> StudyRecord:
     """The study of that name, which is created if it is not there and must ask the same if it is."""
     kept = store.open(name, problem.to_json(), seed, identity)
     if kept.problem != problem.to_json():
@@ -22,7 +22,7 @@ def opened(store: Store, name: str, problem: Problem, seed: int, identity: str) 
     return kept
 
 
-def stored_problem(kept: Kept) -> Problem:
+def stored_problem(kept: StudyRecord) -> Problem:
     """The problem that a study was stored with; of known outcomes without the functions, which are never stored."""
     try:
         return Problem.from_json(kept.problem)

@@ -13,37 +13,37 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.acquire.rule import Rule
-from pesky.acquire.settings import Setting
-from pesky.data import Observations, check_outcomes
+from pesky.acquire.base import Rule
+from pesky.acquire.pesc.options import PescOptions
 from pesky.decide import Decision
 from pesky.errors import DataError, ProblemError, StorageError, unknown_name
 from pesky.model.belief import Belief
-from pesky.model.beliefs import GP
+from pesky.model.surrogate import GP
+from pesky.numerics.runtime import threads_for
+from pesky.observations import Observations, check_outcomes
 from pesky.optimum.recommend import recommend
 from pesky.problem import Option, Problem
 from pesky.problem.fields import whole
 from pesky.problem.known import KnownFunction
+from pesky.run.budget import Budget, Ending
+from pesky.run.spending import beyond, kept_by_store, spent
+from pesky.run.untold import Untold, read_untold
 from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
-from pesky.study.budget import Budget, Ending
 from pesky.study.checks import checked_model, positive, share
 from pesky.study.deliberate import Deliberation, FitBotorch
-from pesky.study.pace import Pace
-from pesky.study.question import Questioner
 from pesky.study.recommendation import Recommendation, recommendation_of
 from pesky.study.rules import check_counts, chosen_rule
-from pesky.study.spending import beyond, kept_by_store, spent
 from pesky.study.stored import check_fits, opened, stored_problem
-from pesky.study.untold import Untold, read_untold
-from pesky.threads import threads_for
+from pesky.study.suggest import Questioner
+from pesky.study.time_budget import TimeBudget
 
 if TYPE_CHECKING:
     import pandas
 
-    from pesky.study.progress import Progress
-    from pesky.study.slots import Function
+    from pesky.run.progress import Progress
+    from pesky.run.slots import Function
 
 
 class Study:
@@ -62,7 +62,7 @@ class Study:
         rule: How questions are chosen: "pesc" or another name of `pesky.acquire.RULES`, a mapping with settings, like
             {"name": "eic", "noise_factor": False}, or a rule itself. It is not stored: give it again to a study that
             is continued.
-        setting: How finely PESC is computed: "default", "paper", or a `Setting` of your own.
+        setting: How finely PESC is computed: "default", "paper", or a `PescOptions` of your own.
         samples: The number of samples that the rule draws, of x* in PESC, if not its own.
         initial: Points of the Latin hypercube that every task is measured at first.
         min_probability: Ask only where the probability that all constraints hold is at least this.
@@ -79,7 +79,7 @@ class Study:
         seed: int | None = 0,
         model: GP | FitBotorch | None = None,
         rule: str | Mapping[str, Any] | Rule = "pesc",
-        setting: str | Setting | None = None,
+        setting: str | PescOptions | None = None,
         samples: int | None = None,
         initial: int = 3,
         min_probability: float | None = None,
@@ -151,7 +151,7 @@ class Study:
         return self._questioner.decision
 
     @property
-    def pace(self) -> Pace:
+    def pace(self) -> TimeBudget:
         """How many decisions were made of which kind, and how long they took."""
         return self._mind.pace
 
@@ -390,7 +390,7 @@ class Study:
                 second Ctrl-C always lets go. SIGTERM and SIGHUP let go at once and end the process, unless it has
                 handlers of its own for them.
         """
-        from pesky.study.loop import Loop  # the loop is a client of the study
+        from pesky.run.loop import Loop  # the loop is a client of the study
 
         given = Budget.of(budget)
         check_counts(self.rule, given.gain_per_cost)

@@ -7,7 +7,7 @@ from botorch.optim import optimize_acqf
 from gpytorch.kernels import RBFKernel, ScaleKernel
 from torch import Tensor
 
-from pesky.acquire import Acquisition, Rule
+from pesky.acquire import BotorchAcquisition, Rule
 from pesky.errors import DataError, PeskyError
 
 UNIT = torch.tensor([[0.0, 0.0], [1.0, 1.0]], dtype=torch.float64)
@@ -63,12 +63,12 @@ def feasible_above(constraints: int) -> dict[int, tuple[float | None, float | No
 class AcquisitionContract(RuleTest):
     """What a rule promises to BoTorch."""
 
-    def make(self, rule: Rule, constraints: int | None = None, **given) -> Acquisition:
+    def make(self, rule: Rule, constraints: int | None = None, **given) -> BotorchAcquisition:
         """The acquisition of a small model."""
         constraints = min(2, self.most_constraints(rule)) if constraints is None else constraints
         stated = {name: given.pop(name) for name in ("d", "noise", "shift", "count", "low", "high") if name in given}
         limits = given.pop("limits", feasible_above(constraints))
-        return Acquisition(model(constraints, **stated), rule, constraints=limits, **given)
+        return BotorchAcquisition(model(constraints, **stated), rule, constraints=limits, **given)
 
     def test_a_batch_of_points_gives_a_value_each(self, rule: Rule):
         acquisition = self.make(rule)
@@ -102,7 +102,7 @@ class AcquisitionContract(RuleTest):
         corners = torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=torch.float64)] * 2)
         for shift in (0.3, -4.0):
             acquisition = self.make(rule, constraints, noise=noise, shift=shift)
-            centers = acquisition.worth.centers
+            centers = acquisition.acquisition.centers
             X = torch.cat([acquisition.belief.points, corners, centers, points(30)]).requires_grad_()
             values = acquisition(X[:, None])
             (gradient,) = torch.autograd.grad(values.sum(), X)
@@ -173,7 +173,7 @@ class AcquisitionContract(RuleTest):
         if self.most_constraints(rule) == 0:
             pytest.skip(f"{rule.name} takes no constraints")
         given = model(2)
-        acquisition = Acquisition(given, rule, objective=2, maximize=True, constraints={0: (-1.0, 1.0)})
+        acquisition = BotorchAcquisition(given, rule, objective=2, maximize=True, constraints={0: (-1.0, 1.0)})
         values = acquisition(points()[:, None])
         assert torch.isfinite(values).all()
         assert values.std() > 0

@@ -1,0 +1,185 @@
+"""What a rule is: it looks at a scene once, and can then say what measuring at any x is worth."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from pesky.acquire.fantasy import Pending
+from pesky.acquire.pesc.options import OPTIONS, PescOptions
+from pesky.errors import ProblemError, unknown_name
+from pesky.model.belief import Belief, for_samples, over_samples
+from pesky.numerics.rng import Seed, Source, draw_seed
+from pesky.optimum.sample import Optima, sample_optima
+from pesky.problem.fields import finite, whole
+from pesky.space import Space
+
+CHUNK = {"cpu": 2_000_000, "cuda": 400_000_000}
+"""Numbers in the largest tensor of one evaluation, on each kind of device; more points are taken in turns."""
+
+
+class Context(NamedTuple):
+    """All that a rule may look at, of one study or of several in lockstep, none of which awaits anything."""
+
+    belief: Belief
+    space: Space
+    confidence: Float[Tensor, " k"]
+    """The probability with which each constraint must hold at what is recommended."""
+    generator: Source
+    """Of this question alone; one for each of the studies in lockstep."""
+    pending: Pending | None = None
+    asked: int = 0
+    """Questions so far, measured or not."""
+    seed: Seed = 0
+    """Of the whole study: the same for every question."""
+
+    def draw_seed(self) -> Seed:
+        """A seed for what makes its own random numbers."""
+        return draw_seed(self.generator)
+
+    def spread(self, count: int) -> Float[Tensor, "*w count d"]:
+        """Points all over the space, others at every call."""
+        return self.space.spread(count, self.draw_seed()).to(self.belief.points)
+
+    def sample_optima(self, samples: int, draws: int | None, candidates: int, polish_steps: int) -> Optima:
+        """Samples of x*; see `sample_optima`. `candidates` is how many points each draw is first looked at."""
+        points = torch.cat([self.spread(candidates), self.belief.points], -2)
+        return sample_optima(self.belief, samples, draws, points, polish_steps, self.generator)
+
+
+class AcquisitionFunction(ABC):
+    """What measuring at x is worth, a function of x with everything else fixed.
+
+    v values at each point: one gain per row, or a single value of measuring all rows together. Leading dimensions b
+    are those of the belief.
+    """
+
+    is_log: bool = False
+    """Whether the values are logarithms, because what is worth anything at all may differ by hundreds of decades."""
+    memory_per_point: int = 1
+    """Numbers that one point takes in the largest tensor on the way."""
+    optima: Optima | None = None
+    """The samples of x* behind it, if it has any."""
+    is_coarse: bool = False
+    """Whether it values the measurements as if they were noisier than they are, to see past what they would tell."""
+
+    def __init__(
+        self, belief: Belief, centers: Float[Tensor, "*w c d"], usable: Bool[Tensor, "*w c"] | None = None
+    ) -> None:
+        self.seconds: dict[str, float] = {}
+        """Time of each stage of its preparation, where there are several: see `clock`."""
+        self.belief = belief
+        self.centers = centers
+        """Points near which it is probably large: where the search looks closer."""
+        self.usable = torch.ones_like(centers[..., 0], dtype=torch.bool) if usable is None else usable
+        """Which of the centers are none of those before: of studies in lockstep some have fewer."""
+
+    @property
+    def batch(self) -> torch.Size:
+        return self.belief.amplitude.shape[:-1]
+
+    @abstractmethod
+    def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b v x"]:
+        """The values at points of their own for every batch element, differentiable in X."""
+
+    def __call__(self, X: Float[Tensor, "*w x d"]) -> Float[Tensor, "*w x v"]:
+        """The values at each point, averaged over hyperparameter samples."""
+        chunks = X.split(max(1, CHUNK[X.device.type] // self.memory_per_point), -2)
+        return torch.cat([self._averaged(chunk) for chunk in chunks], -2) if len(chunks) > 1 else self._averaged(X)
+
+    def _averaged(self, X: Float[Tensor, "*w x d"]) -> Float[Tensor, "*w x v"]:
+        each = over_samples(self.belief, self.forward(for_samples(self.belief, X)), 2)
+        return (each.logsumexp(-3) - math.log(each.shape[-3]) if self.is_log else each.mean(-3)).mT
+
+
+class PointPreference(AcquisitionFunction):
+    """The worth of a rule that has made up its mind about the point: largest there, and falling with the distance.
+
+    `weight` is what measuring each row there is worth.
+    """
+
+    def __init__(self, belief: Belief, u: Float[Tensor, "*w d"], weight: Float[Tensor, "*w v"]) -> None:
+        super().__init__(belief, u[..., None, :])
+        self.u, self.weight = u, weight
+
+    def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b v x"]:
+        u, weight = for_samples(self.belief, self.u[..., None, :]), for_samples(self.belief, self.weight[..., None])
+        return weight * (-(X - u).square().sum(-1)).exp()[..., None, :]
+
+
+class Rule(ABC):
+    """How the next question is chosen; a frozen dataclass, whose fields are what can be set.
+
+    A subclass has a `name`, says what it `measures`, "each" or "together", and whether its values are `in_nats`, and
+    overrides `prepare`, which does all that does not depend on x. What is pending in the scene is its business:
+    `believe(scene.belief, scene.pending)` is the belief as it will be, if the results come out as expected.
+    """
+
+    name: ClassVar[str]
+    measures: ClassVar[Literal["each", "together"]]
+    """Whether it says what each row is worth by itself, so that outcomes may be measured separately, or only what all
+    of them are worth together."""
+    in_nats: ClassVar[bool]
+    """Whether its values are expected information."""
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        if missing := [name for name in ("name", "measures", "in_nats") if not hasattr(cls, name)]:
+            raise TypeError(
+                f"the rule {cls.__name__} lacks {', '.join(missing)}: every rule has these class variables."
+            )
+
+    def __post_init__(self) -> None:
+        given = {field.name: getattr(self, field.name) for field in fields(self)}  # pyright: ignore[reportArgumentType]
+        for name, value in self.checked(given).items():
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def checked(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings, names turned into what they name; a ProblemError if one is unknown or of the wrong kind."""
+        known = {field.name: field for field in fields(cls)}  # pyright: ignore[reportArgumentType] (a dataclass)
+        for name in settings:
+            if name not in known:
+                raise ProblemError(f"the rule {cls.name!r}: {unknown_name('setting', name, known)}")
+        return {
+            name: _checked(
+                f"the rule {cls.name!r}: {name}", value, known[name].default, known[name].metadata.get("least", 1)
+            )
+            for name, value in settings.items()
+        }
+
+    def check(self, dim: int, constraints: int) -> None:  # noqa: B027 (most rules take any problem)
+        """Nothing, or a ProblemError that says why the rule does not suit such a problem."""
+
+    @abstractmethod
+    def prepare(self, context: Context) -> AcquisitionFunction:
+        """What measuring is worth, in this scene."""
+
+    def refresh(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
+        """The same, in haste: at the hyperparameters that `before` was prepared for, with more data or questions."""
+        return self.prepare(context)
+
+
+def _checked(what: str, given: Any, default: object, least: int) -> Any:
+    """What was given for a field, if it is of the kind of its default; a ProblemError if it is not."""
+    if isinstance(default, PescOptions):
+        setting = OPTIONS.get(given) if isinstance(given, str) else given
+        if not isinstance(setting, PescOptions):
+            raise ProblemError(f"{what}: {unknown_name('setting', given, OPTIONS)}")
+        return setting
+    if isinstance(default, bool):
+        if not isinstance(given, bool):
+            raise ProblemError(f"{what} was {given!r}: expected True or False.")
+        return given
+    if isinstance(default, int):
+        return whole(what, given, least)
+    if isinstance(default, float):
+        if finite(what, given) < 0:
+            raise ProblemError(f"{what} was {given!r}: expected a number, 0 or above.")
+        return float(given)
+    return given

@@ -1,0 +1,1 @@
+"""Other rules that count in information."""

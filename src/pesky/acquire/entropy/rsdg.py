@@ -1,0 +1,64 @@
+"""Rejection sampling on a dynamic grid: the cells are where the solution may be, in any number of dimensions."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from pesky.acquire.base import Context, Rule
+from pesky.acquire.entropy.grouped_gain import GroupedGain
+from pesky.acquire.entropy.groups import draw, group, whiten
+from pesky.model.belief import hyperparameter_samples
+from pesky.numerics.runtime import now
+
+CANDIDATES = 512
+POLISH_STEPS = 8
+RESOLUTION = 0.02
+"""Side of the boxes, in the smallest lengthscales, of which each holds one cell at most."""
+
+
+@dataclass(frozen=True)
+class DynamicGrid(Rule):
+    """RSDG (Hernandez-Lobato et al., 2016): as `RejectionSampling`, on a grid of samples of x*.
+
+    It says how much a measurement tells about which of these samples is the best of them.
+    """
+
+    name: ClassVar[str] = "rsdg"
+    measures: ClassVar[Literal["each", "together"]] = "each"
+    in_nats: ClassVar[bool] = True
+
+    optima: int = 100
+    """Samples of x*, which make the grid, for each hyperparameter sample."""
+    samples: int = 10_000
+    """Joint samples on the grid; shared among hyperparameter samples, with at least a quarter for each."""
+    min_group: int = 2
+    """Cells that fewer samples share are left out, and with p points pending those with fewer than 2 p more."""
+
+    def prepare(self, context: Context) -> GroupedGain:
+        belief, pending = context.belief, context.pending
+        began = now(belief.amplitude)
+        optima = context.sample_optima(self.optima, None, CANDIDATES, POLISH_STEPS)
+        drawn = now(belief.amplitude)
+        cells = context.space.snap(optima.chosen.x)
+        usable = ~repeated_boxes(cells / (RESOLUTION * belief.lengthscale.amin(-2)[..., None, :]))
+        batch = cells.shape[:-2]
+        landmarks = cells if pending is None else torch.cat([cells, pending.X.expand(*batch, *pending.X.shape)], -2)
+        whitened = whiten(belief, landmarks)
+        samples = max(self.samples // hyperparameter_samples(belief), self.samples // 4)
+        draws = draw(belief, whitened, cells, usable, samples, context.generator)
+        smallest = self.min_group + (0 if pending is None else 2 * len(pending.X))
+        groups = group(draws, cells.shape[-2], smallest)
+        acquisition = GroupedGain(belief, whitened, cells, draws, groups, pending)
+        acquisition.optima = optima
+        acquisition.seconds = {"x*": drawn - began, "samples": now(belief.amplitude) - drawn}
+        return acquisition
+
+
+def repeated_boxes(x: Float[Tensor, "*b n d"]) -> Bool[Tensor, "*b n"]:
+    """Whether an earlier point is in the same unit box."""
+    box = x.floor()
+    same = (box[..., :, None, :] == box[..., None, :, :]).all(-1)
+    return same.tril(-1).any(-1)

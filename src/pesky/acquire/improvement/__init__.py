@@ -1,0 +1,1 @@
+"""Rules of expected improvement and of the region that may improve."""

@@ -1,0 +1,85 @@
+"""What improvement rules share: the incumbent, the expected improvement on it, the probability of feasibility.
+
+Everything is in logarithms: late in a run what is worth most may be worth 1e-50, and far from it there is nothing left
+to climb along in plain units.
+"""
+
+from typing import NamedTuple
+
+import torch
+from botorch.acquisition.analytic import _log_ei_helper  # private, and exactly this: tests/acquire/test_eic.py
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from pesky.acquire.base import AcquisitionFunction, Context
+from pesky.infer.gaussian import log_cdf
+from pesky.model.belief import Belief, for_samples, over_samples, repeats
+from pesky.optimum.recommend import recommend, standing
+
+MEASURED_CENTERS = 4
+"""Measured points near which the search looks, besides the incumbent."""
+
+
+class Incumbent(NamedTuple):
+    """Of each of the studies in lockstep, w."""
+
+    u: Float[Tensor, "*w d"]
+    """Where it is; the point most probably feasible if there is none."""
+    eta: Float[Tensor, "*b"]
+    """Expected objective there, for each batch element."""
+    exists: Bool[Tensor, "*w"]
+    """Whether there is one: a point that is feasible with confidence."""
+
+
+def find_incumbent(belief: Belief, context: Context) -> Incumbent:
+    """The lowest expected objective anywhere that every constraint holds with its confidence.
+
+    The point is one for all hyperparameter samples; `belief` is the scene's, or what it will be: see `believer`.
+    """
+    advice = recommend(belief, context.space, context.confidence, context.draw_seed())
+    with torch.no_grad():
+        eta = belief.mean(for_samples(belief, advice.u[..., None, :]))[..., 0, 0]
+    return Incumbent(advice.u, eta, advice.is_confident)
+
+
+def log_improvement(
+    mean: Float[Tensor, "*b x"], variance: Float[Tensor, "*b x"], eta: Float[Tensor, "*b"]
+) -> Float[Tensor, "*b x"]:
+    """Log of E max(0, eta - f), f normal with these moments (METHOD 16)."""
+    deviation = variance.sqrt()
+    return deviation.log() + _log_ei_helper((eta[..., None] - mean) / deviation)
+
+
+def log_feasibility(
+    mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"], binary: Bool[Tensor, " j"]
+) -> Float[Tensor, "*b x"]:
+    """Log of the probability that all constraints hold; of a yes/no row, that the answer is yes (METHOD 20.3)."""
+    deviation = (variance[..., 1:, :] + binary[1:, None].to(variance)).sqrt()
+    return log_cdf(mean[..., 1:, :] / deviation).sum(-2)
+
+
+def find_centers(belief: Belief, context: Context, incumbent: Incumbent) -> Float[Tensor, "*w c d"]:
+    """The incumbent, and the measured points that may well be feasible and low."""
+    with torch.no_grad():
+        now = standing(belief, belief.points, context.confidence)
+    scale = over_samples(belief, belief.amplitude[..., :1].sqrt()).mean(-2)
+    low = torch.where(incumbent.exists[..., None], now.mean / scale, 0.0)
+    score = now.log_probability.sum(-2) - low
+    score = torch.where(repeats(belief.points), -torch.inf, score)
+    best = score.topk(min(MEASURED_CENTERS, score.shape[-1])).indices
+    measured = torch.gather(belief.points, -2, best[..., None].expand(*best.shape, belief.points.shape[-1]))
+    return torch.cat([incumbent.u[..., None, :], measured], -2)
+
+
+class Feasibility(AcquisitionFunction):
+    """Log probability of feasibility: what counts while there is no incumbent."""
+
+    is_log = True
+
+    def __init__(self, belief: Belief, centers: Float[Tensor, "*w c d"]) -> None:
+        super().__init__(belief, centers)
+        self.binary = belief.binary
+        self.memory_per_point = belief.amplitude.numel() * max(1, belief.points.shape[-2])
+
+    def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
+        return log_feasibility(self.belief.mean(X), self.belief.variance(X), self.binary)[..., None, :]

@@ -1,0 +1,101 @@
+"""The study that a study file speaks of: opened to go on with it, or only looked at."""
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pesky.errors import ProblemError, StorageAway, StorageError
+from pesky.problem import Problem
+from pesky.store import Evaluation, Store, open_store
+from pesky.store.sql.url import hidden, path_of
+from pesky.study.stored import check_fits, stored_problem
+from pesky.study_file import StudyFile
+
+if TYPE_CHECKING:
+    from pesky.study import Study
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What the storage has of a study."""
+
+    problem: Problem
+    evaluations: list[Evaluation]
+
+
+def where(file: StudyFile) -> str:
+    """The storage for people to read: a path relative to here, or an URL without its password."""
+    path = path_of(file.storage)
+    return hidden(file.storage) if path is None else os.path.relpath(path)
+
+
+def open_study(file: StudyFile, *, read_only: bool = False) -> "Study":
+    """The study, continued if it is there and begun if it is not; `read_only`, it must be there."""
+    from pesky.study import Study
+    from pesky.study_file.rules import rule_in
+
+    run = file.run
+    try:
+        return Study(
+            file.problem,
+            storage=open_store(file.storage, read_only=True) if read_only else file.storage,
+            name=file.name,
+            seed=run.seed,
+            rule=rule_in(run),
+            setting=run.setting,
+            samples=run.samples,
+            initial=run.initial,
+            min_probability=run.min_probability,
+            deciding_share=run.deciding_share,
+        )
+    except ProblemError as error:
+        raise ProblemError(f"{error} `pesky run {file.path.name} --fresh` forgets the stored one.") from error
+
+
+def look(file: StudyFile) -> Snapshot:
+    """The study as it is kept; a StorageError if there is none, or if it is damaged. Nothing is written."""
+    store = _existing(file, read_only=True)
+    if store is None or file.name not in store.names():
+        raise StorageError(
+            f"there is no study {file.name!r} in {where(file)} yet: `pesky run {file.path.name}` or "
+            f"`pesky ask {file.path.name}` begins it."
+        )
+    kept = store.load(file.name)
+    problem = stored_problem(kept)
+    # The file's own knows where its functions are.
+    problem = file.problem if file.problem == problem else problem
+    _, evaluations = store.changes(kept.identity, 0)
+    store.close()
+    for evaluation in evaluations:
+        check_fits(problem, evaluation)
+    return Snapshot(problem, evaluations)
+
+
+def forget(file: StudyFile) -> None:
+    """Delete the study from its storage, if it is there."""
+    store = _existing(file)
+    if store is not None:
+        if file.name in store.names():
+            store.delete(store.load(file.name).identity)
+        store.close()
+
+
+def count(file: StudyFile) -> int | None:
+    """How many evaluations are kept of the study; None if they cannot be read."""
+    store = _existing(file, read_only=True)
+    if store is None or file.name not in store.names():
+        return 0
+    try:
+        return len(store.changes(store.load(file.name).identity, 0)[1])
+    except StorageAway:
+        raise
+    except StorageError:
+        return None
+
+
+def _existing(file: StudyFile, *, read_only: bool = False) -> Store | None:
+    """The store, unless it is a file that is not there: to look must not make one."""
+    path = path_of(file.storage)
+    if path is not None and not os.path.exists(path):
+        return None
+    return open_store(file.storage, create=False, read_only=read_only)

@@ -1,8 +1,0 @@
-"""The study file: what is asked, where it is kept, what to call and when to stop, in one text for people."""
-
-from pesky.file.command import Command, CommandError
-from pesky.file.function import CallError, Function
-from pesky.file.mistake import Mistake, StudyFileError
-from pesky.file.study_file import StudyFile
-
-__all__ = ["CallError", "Command", "CommandError", "Function", "Mistake", "StudyFile", "StudyFileError"]

@@ -1,0 +1,198 @@
+"""A belief beside which some rows are known exactly: functions of the parameters that need no measuring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from pesky.model.belief import Belief, Evaluator, InLockstep, Paths, PathsInLockstep, PosteriorMoments
+from pesky.model.gp import VARIANCE_FLOOR
+from pesky.numerics.rng import Source
+from pesky.observations import Observations
+from pesky.space.exact import Exact
+
+
+@dataclass(frozen=True)
+class ExactRow:
+    """A known outcome in the scaled units of a row."""
+
+    outcome: Exact
+    direction: float
+    offset: float
+    scale: float
+
+    @classmethod
+    def of(cls, outcome: Exact, o: Observations, row: int) -> ExactRow:
+        """The outcome, scaled as the row is: by its own values, and so alike in all studies in lockstep."""
+        direction, offset, scale = (part.reshape(-1, part.shape[-1])[0] for part in (o.direction, o.offset, o.scale))
+        return cls(outcome, float(direction[row]), float(offset[row]), float(scale[row]))
+
+    def values(self, X: Float[Tensor, "x d"]) -> Float[Tensor, " x"]:
+        return ((self.direction * self.outcome.values(X) - self.offset) / self.scale).to(X)
+
+    def gradients(self, X: Float[Tensor, "x d"]) -> Float[Tensor, "x d"]:
+        return (self.direction / self.scale * self.outcome.gradients(X)).to(X)
+
+
+@dataclass(frozen=True)
+class WithKnown:
+    """The belief of the rows that are measured, with the others known exactly between them; see `Belief`.
+
+    An exact row has amplitude 1 and, at every point, the least variance that a Gaussian process has of noise-free
+    data, uncorrelated between points: expectation propagation divides by it. It varies over no lengthscale.
+    """
+
+    belief: Belief
+    known: tuple[ExactRow | None, ...]
+    """One for each row, None where it is measured."""
+    snap: Callable[[Tensor], Tensor] | None = None
+    """Rounds points to what can be measured."""
+
+    @cached_property
+    def rows(self) -> tuple[ExactRow, ...]:
+        """The rows that are known."""
+        return tuple(row for row in self.known if row is not None)
+
+    @cached_property
+    def _order(self) -> Int[Tensor, " j"]:
+        """Where each row is once the known ones stand behind the measured ones."""
+        is_known = torch.tensor([row is not None for row in self.known])
+        return torch.where(is_known, (~is_known).sum() + is_known.cumsum(0), (~is_known).cumsum(0)) - 1
+
+    def of(self, some: Bool[Tensor, " w"]) -> WithKnown:
+        assert isinstance(self.belief, InLockstep)
+        return replace(self, belief=self.belief.of(some))
+
+    def merge(self, measured: Tensor, known: Tensor | float, dim: int) -> Tensor:
+        """All rows, in their order along a dimension."""
+        shape = list(measured.shape)
+        shape[dim] = len(self.rows)
+        exact = torch.as_tensor(known, dtype=measured.dtype, device=measured.device).expand(shape)
+        return torch.cat([measured, exact], dim).index_select(dim, self._order.to(measured.device))
+
+    @property
+    def amplitude(self) -> Float[Tensor, "*b j"]:
+        return self.merge(self.belief.amplitude, 1.0, -1)
+
+    @property
+    def lengthscale(self) -> Float[Tensor, "*b j d"]:
+        return self.merge(self.belief.lengthscale, torch.inf, -2)
+
+    @property
+    def noise(self) -> Float[Tensor, "*b j"]:
+        return self.merge(self.belief.noise, 0.0, -1)
+
+    @property
+    def binary(self) -> Bool[Tensor, " j"]:
+        return self.merge(self.belief.binary, False, -1)
+
+    @property
+    def points(self) -> Float[Tensor, "*w n d"]:
+        return self.belief.points
+
+    def exact(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b k x"]:
+        """The known rows; differentiable once."""
+        shape = X.shape[:-1]
+        while X.dim() > 2 and X.stride(0) == 0:
+            X = X[0]  # the same points for every hyperparameter sample
+        each = [_Evaluate.apply(X.reshape(-1, X.shape[-1]), row) for row in self.rows]
+        return torch.stack([values.view(X.shape[:-1]).expand(shape) for values in each], -2)  # pyright: ignore[reportOptionalMemberAccess]
+
+    def _exact_covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b 1 x z"]:
+        X, Z = (self.snap(P.detach()) if self.snap else P.detach() for P in (X, Z))
+        apart = torch.cdist(X, Z, compute_mode="donot_use_mm_for_euclid_dist")
+        return (VARIANCE_FLOOR * (apart == 0).to(X))[..., None, :, :]
+
+    def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
+        return self.merge(self.belief.mean(X), self.exact(X), -2)
+
+    def variance(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
+        return self.merge(self.belief.variance(X), VARIANCE_FLOOR, -2)
+
+    def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]:
+        return self.merge(self.belief.covariance(X, Z), self._exact_covariance(X, Z), -3)
+
+    def evaluator(self, P: Float[Tensor, "*b p d"]) -> Evaluator:
+        measured = self.belief.evaluator(P)
+
+        def evaluate(X: Float[Tensor, "*b x d"]) -> PosteriorMoments:
+            moments = measured(X)
+            return PosteriorMoments(
+                self.merge(moments.mean, self.exact(X), -2),
+                self.merge(moments.variance, VARIANCE_FLOOR, -2),
+                self.merge(moments.covariance, self._exact_covariance(P, X), -3),
+            )
+
+        return evaluate
+
+    def paths(self, count: int, source: Source) -> PathsWithKnown:
+        return PathsWithKnown(self, self.belief.paths(count, source))
+
+
+def with_known(
+    belief: Belief,
+    o: Observations,
+    rows: tuple[str, ...],
+    exact: Mapping[str, Exact],
+    snap: Callable[[Tensor], Tensor] | None,
+) -> Belief:
+    """The belief of the measured rows, completed by those that are known, where there are any."""
+    if not exact:
+        return belief
+    known = [ExactRow.of(exact[name], o, j) if name in exact else None for j, name in enumerate(rows)]
+    return WithKnown(belief, tuple(known), snap)
+
+
+def without_known(belief: Belief) -> Belief:
+    """The belief of the measured rows alone."""
+    return belief.belief if isinstance(belief, WithKnown) else belief
+
+
+@dataclass(frozen=True)
+class PathsWithKnown:
+    """Draws of the measured rows; the known ones are the same in each."""
+
+    belief: WithKnown
+    drawn: Paths
+
+    def values(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j m x"]:
+        return self.belief.merge(self.drawn.values(X), self.belief.exact(X).detach()[..., None, :], -3)
+
+    def at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b j m"], Float[Tensor, "*b j m d"]]:
+        value, gradient = self.drawn.at(X)
+        flat = X.detach().reshape(-1, X.shape[-1])
+        slopes = torch.stack([row.gradients(flat).view(X.shape) for row in self.belief.rows], -3)
+        merge = self.belief.merge
+        return merge(value, self.belief.exact(X).detach(), -2), merge(gradient, slopes, -3)
+
+    def select(self, index: Int[Tensor, "*b r"]) -> PathsWithKnown:
+        return PathsWithKnown(self.belief, self.drawn.select(index))
+
+    def replaced(self, which: Bool[Tensor, " w"], others: PathsWithKnown) -> PathsWithKnown:
+        assert isinstance(self.drawn, PathsInLockstep)
+        return PathsWithKnown(self.belief, self.drawn.replaced(which, others.drawn))
+
+
+class _Evaluate(torch.autograd.Function):
+    """A known row at points (x, d), with its difference quotients for a gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, X: Tensor, row: ExactRow) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+        ctx.save_for_backward(X)
+        ctx.row = row
+        return row.values(X)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        (X,) = ctx.saved_tensors
+        if not bool(upstream.any()):  # the gradient of another row: the differences would be for nothing
+            return torch.zeros_like(X), None
+        return upstream[:, None] * ctx.row.gradients(X), None

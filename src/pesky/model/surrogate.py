@@ -1,0 +1,168 @@
+"""From observations to a belief: which kernel, and where the hyperparameters come from."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from pesky.errors import ProblemError, unknown_name
+from pesky.model import fit, fit_binary
+from pesky.model import slice as slice_sampling
+from pesky.model.belief import YES_NO_NOISE
+from pesky.model.binary import pseudo_measurements
+from pesky.model.gp import GaussianProcess
+from pesky.model.hyper import Hyperparameters, noise_variance
+from pesky.model.kernel import Kernel
+from pesky.observations import Observations
+
+FIRST_SWEEPS, LATER_SWEEPS = 50, 10
+
+
+@dataclass(frozen=True)
+class FixedHyperparameters:
+    """Known hyperparameters of one outcome: lengthscales in the unit cube, the rest in its own units.
+
+    Those of a yes/no outcome are of the latent function z of a yes: its probability is Phi(z).
+    """
+
+    lengthscale: float | Sequence[float]
+    amplitude: float
+    """Prior variance."""
+    noise: float
+    """Variance of the measurement noise; a yes or no has none, whatever is given."""
+    mean: float = 0.0
+
+    def __post_init__(self) -> None:
+        lengthscales = (self.lengthscale,)
+        if isinstance(self.lengthscale, Sequence):
+            lengthscales = tuple(self.lengthscale)
+            object.__setattr__(self, "lengthscale", lengthscales)
+        checks = {"lengthscale": (lengthscales, 0), "amplitude": ((self.amplitude,), 0), "noise": ((self.noise,), -1)}
+        for what, (values, least) in checks.items():
+            if not all(math.isfinite(value) and value > least and value >= 0 for value in values):
+                expected = "a positive number" if least == 0 else "a variance, zero or more"
+                raise ProblemError(f"Known: {what} was {getattr(self, what)!r}: expected {expected}.")
+        if not math.isfinite(self.mean):
+            raise ProblemError(f"Known: mean was {self.mean!r}: expected a finite number.")
+
+
+@dataclass(frozen=True)
+class GP:
+    """A Gaussian process per outcome; hyperparameters by maximum, by slice sampling, or known per outcome."""
+
+    kernel: Kernel = "matern52"
+    hyperparameters: Literal["maximum", "slice"] | Mapping[str, FixedHyperparameters] = "maximum"
+    samples: int = 10
+    """Hyperparameter samples, for "slice"."""
+
+    def __post_init__(self) -> None:
+        if self.kernel not in get_args(Kernel):
+            raise ProblemError(f"GP: {unknown_name('kernel', self.kernel, get_args(Kernel))}")
+        if isinstance(self.hyperparameters, str) and self.hyperparameters not in ("maximum", "slice"):
+            raise ProblemError(
+                f"GP: {unknown_name('source of hyperparameters', self.hyperparameters, ('maximum', 'slice'))}"
+            )
+        if self.samples < 1:
+            raise ProblemError(f"GP: samples was {self.samples}: expected at least 1 hyperparameter sample.")
+
+    def check(self, outcomes: tuple[str, ...], dim: int) -> None:
+        """Nothing, or a ProblemError that says what is wrong with the known hyperparameters for this problem."""
+        if isinstance(self.hyperparameters, str):
+            return
+        for name in self.hyperparameters:
+            if name not in outcomes:
+                raise ProblemError(f"GP: {unknown_name('outcome', name, outcomes)}")
+        for name in outcomes:
+            known = self.hyperparameters.get(name)
+            if not isinstance(known, FixedHyperparameters):
+                raise ProblemError(
+                    f"GP: the hyperparameters of {name!r} were {known!r}: expected Known(lengthscale=..., "
+                    "amplitude=..., noise=...) for every outcome of the problem."
+                )
+            if isinstance(known.lengthscale, Sequence) and len(known.lengthscale) != dim:
+                raise ProblemError(
+                    f"GP: {name!r} has {len(known.lengthscale)} lengthscales: expected one number, or {dim}: one per "
+                    "real or integer parameter and one per option of each choice."
+                )
+
+    def believe(
+        self,
+        observations: Observations,
+        rows: tuple[str, ...],
+        snap: Callable[[Tensor], Tensor] | None,
+        previous: Hyperparameters | None,
+        generator: torch.Generator,
+    ) -> GaussianProcess:
+        """The belief that the observations support; `previous` hyperparameters are where the search starts.
+
+        The rows of yes/no outcomes are latent functions (`binary`). Their hyperparameters are those of the maximum, in
+        every one of the samples of "slice"; those of a task's success, which users do not know, are always fitted.
+        """
+        h = self._hyperparameters(observations, rows, previous, generator)
+        return self.condition(observations, h, snap)
+
+    def condition(
+        self, observations: Observations, h: Hyperparameters, snap: Callable[[Tensor], Tensor] | None
+    ) -> GaussianProcess:
+        """The belief that the observations support at these hyperparameters."""
+        o = observations
+        if not bool(o.binary.any()):
+            return GaussianProcess(self.kernel, o.X, o.y, o.mask, h, snap)
+        answers = o.select(o.binary)
+        # Every sample has the same hyperparameters of these rows, so EP is run once.
+        pseudo = pseudo_measurements(self.kernel, answers.X, answers.y, answers.mask, h.rows(o.binary).first())
+        y, noise = (part.expand(*h.noise.shape, o.y.shape[-1]).clone() for part in (o.y, h.noise[..., None]))
+        y[..., o.binary, :], noise[..., o.binary, :] = pseudo
+        return GaussianProcess(self.kernel, o.X, y, o.mask, h, snap, o.binary, noise)
+
+    def _hyperparameters(
+        self, o: Observations, rows: tuple[str, ...], previous: Hyperparameters | None, generator: torch.Generator
+    ) -> Hyperparameters:
+        if isinstance(self.hyperparameters, str):
+            fitted = o.binary
+        else:
+            unknown = [name not in self.hyperparameters for name in rows]
+            fitted = o.binary & torch.tensor(unknown, device=o.binary.device)
+        if not bool(fitted.any()):
+            return self._given(o, rows, previous, generator)
+        names = tuple(name for name, is_fitted in zip(rows, fitted.tolist(), strict=True) if not is_fitted)
+        others = self._given(o.select(~fitted), names, previous and previous.rows(~fitted), generator)
+        answers = o.select(fitted)
+        found = fit_binary.maximize(
+            self.kernel, answers.X, answers.y, answers.mask, previous and previous.rows(fitted).first()
+        )
+        return others.interleave(found, fitted)
+
+    def _given(
+        self, o: Observations, rows: tuple[str, ...], previous: Hyperparameters | None, generator: torch.Generator
+    ) -> Hyperparameters:
+        """Of rows that are numbers or known."""
+        data = (self.kernel, o.X, o.y, o.mask, o.noise)
+        if self.hyperparameters == "maximum":
+            return fit.maximize(*data, previous=previous)
+        if self.hyperparameters == "slice":
+            sweeps = LATER_SWEEPS
+            if previous is None:
+                best = fit.maximize(*data)
+                previous, sweeps = Hyperparameters(*(p.expand(self.samples, *p.shape) for p in best)), FIRST_SWEEPS
+            return slice_sampling.sample(*data, previous, sweeps, generator)
+        return scaled(self.hyperparameters, o, rows)
+
+
+def scaled(known: Mapping[str, FixedHyperparameters], o: Observations, rows: tuple[str, ...]) -> Hyperparameters:
+    """Known hyperparameters in the scaled units of each row; the mean of a yes/no row is the latent one of a yes."""
+    d = o.X.shape[-1]
+
+    def vector(values: list[float]) -> Tensor:
+        return torch.tensor(values, dtype=o.y.dtype, device=o.y.device)
+
+    lengthscale = torch.stack([torch.as_tensor(known[name].lengthscale, dtype=o.y.dtype).expand(d) for name in rows])
+    amplitude = vector([known[name].amplitude for name in rows]) / o.scale.square()
+    noise = vector([known[name].noise for name in rows]) / o.scale.square()
+    means = vector([known[name].mean for name in rows]).expand_as(o.scale).unbind(-1)
+    mean = torch.stack([o.from_user(j, each) for j, each in enumerate(means)], -1)
+    noise = torch.where(o.binary, YES_NO_NOISE, noise_variance(noise.log(), amplitude, noise))
+    return Hyperparameters(lengthscale.to(o.y).expand(*amplitude.shape, d), amplitude, noise, mean)

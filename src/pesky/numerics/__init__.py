@@ -1,0 +1,1 @@
+"""What the mathematics runs on: random streams, batched optimization, clocks and threads."""

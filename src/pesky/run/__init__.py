@@ -1,0 +1,1 @@
+"""What runs the functions of users."""

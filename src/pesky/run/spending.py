@@ -1,0 +1,64 @@
+"""What a study has cost, and what still fits in its limit."""
+
+from collections.abc import Mapping
+
+from pesky.problem import Problem
+from pesky.run.budget import Exhausted
+from pesky.store import Evaluation, Limit
+from pesky.store.transitions import counts
+
+
+def cost_of(evaluation: Evaluation, problem: Problem) -> float:
+    """What an evaluation cost or is going to: its price, or the seconds that it took where costs are measured."""
+    if not counts(evaluation):
+        return 0.0
+    is_measured = problem.tasks[evaluation.task].cost == "measured"
+    return evaluation.seconds if is_measured and evaluation.seconds is not None else evaluation.price
+
+
+def spent(evaluations: Mapping[int, Evaluation], problem: Problem) -> dict[str, float]:
+    """What each task has cost so far, what is running included."""
+    each = dict.fromkeys(problem.tasks, 0.0)
+    for e in evaluations.values():
+        each[e.task] += cost_of(e, problem)
+    return each
+
+
+def typical_price(task: str, evaluations: Mapping[int, Evaluation], problem: Problem) -> float:
+    """The task's cost; where that is measured, how long it took on average, and 1 where nobody knows yet."""
+    cost = problem.tasks[task].cost
+    if cost != "measured":
+        return cost
+    seconds = [e.seconds for e in evaluations.values() if e.task == task and e.seconds is not None]
+    return sum(seconds) / len(seconds) if seconds else 1.0
+
+
+def affordable(
+    tasks: tuple[str, ...], evaluations: Mapping[int, Evaluation], problem: Problem, limit: Limit
+) -> tuple[str, ...]:
+    """The tasks that fit in what is left of the limit; `Exhausted` if none does."""
+    if limit.evaluations is not None and sum(map(counts, evaluations.values())) >= limit.evaluations:
+        raise beyond(limit)
+    if limit.cost is None:
+        return tasks
+    # A rounding error of the sum is no reason to stop one short.
+    left = limit.cost * (1 + 1e-9) - sum(spent(evaluations, problem).values())
+    fitting = tuple(task for task in tasks if typical_price(task, evaluations, problem) <= left)
+    if not fitting:
+        raise beyond(limit)
+    return fitting
+
+
+def kept_by_store(limit: Limit, problem: Problem) -> Limit:
+    """The part of a limit that the storage can keep: it knows what was expected to be spent, not what was measured."""
+    is_measured = any(task.cost == "measured" for task in problem.tasks.values())
+    return Limit(limit.evaluations, None if is_measured else limit.cost)
+
+
+def beyond(limit: Limit) -> Exhausted:
+    """The error that says that a limit is reached."""
+    parts = [
+        f"{limit.evaluations} evaluation{'s' * (limit.evaluations != 1)}" if limit.evaluations is not None else "",
+        f"a cost of {limit.cost:g}" if limit.cost is not None else "",
+    ]
+    return Exhausted("budget", f"the budget of {' and '.join(filter(None, parts))} is spent")

@@ -1,0 +1,1 @@
+"""Studies in an SQL database."""

@@ -1,0 +1,289 @@
+"""Transactions on a database, tried again while it is busy or out of reach for a moment."""
+
+import os
+import random
+import socket
+import sqlite3
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Literal, TypeVar
+from urllib.parse import quote
+
+from sqlalchemy import Connection, NullPool, create_engine, event
+from sqlalchemy.engine import URL, Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from pesky.errors import StorageError
+from pesky.store.sql import trouble
+from pesky.store.sql.url import is_secret, is_uri, parse, shown
+
+R = TypeVar("R")
+Access = Literal["create", "write", "read"]
+
+BUSY_PATIENCE = 60.0
+"""Seconds to wait for other programs' transactions, which last milliseconds unless such a program hangs."""
+DISCONNECT_PATIENCE = 60.0
+"""Seconds to wait for a server that was there before: it may be restarting."""
+SILENCE = 5.0
+"""Seconds without an answer after which it is said that a server is waited for."""
+_BUSY_STEP = 20
+"""Milliseconds for which SQLite waits at a time. Ctrl-C cannot interrupt it; and the longer it waits, the longer are
+its pauses and the worse its chances: of eight processes that write all the time, one waited for 7 s with 250."""
+_BUSY_PAUSE = (0.005, 0.025)
+"""Seconds between two tries, by chance: SQLite gives a lock to whoever comes at the right moment."""
+# A client that hangs must not stop the others for good. Set for each transaction, as poolers of connections want it.
+_LIMITS = "SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '15s'"
+
+
+class Database:
+    """A database by its URL, for any thread, and for children that are forked.
+
+    A file of SQLite must exist, unless its `access` is to "create". One that is opened to "read" is not written to in
+    any way.
+    """
+
+    def __init__(self, url: str, access: Access = "create"):
+        self.url, self.access = parse(url), access
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        if (
+            self.is_sqlite
+            and access != "create"
+            and not is_uri(self.url)
+            and not os.path.exists(str(self.url.database))
+        ):
+            raise StorageError(f'the storage "{shown(self.url)}" does not exist: check the path.')
+        self._engine = _sqlite(self.url, access) if self.is_sqlite else _postgresql(self.url)
+        self._writer = self._engine.execution_options(pesky_begin="write")
+        self._reader = self._engine
+        if not self.is_sqlite and access == "read":
+            self._reader = self._engine.execution_options(postgresql_readonly=True)
+        elif not self.is_sqlite:
+            # a single statement needs no transaction around it, each end of which would be a round trip to the server
+            self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._was_reached = False
+        weakref.finalize(self, self._engine.dispose)
+        _ALL.add(self)
+
+    def __repr__(self) -> str:
+        return f"Database({shown(self.url)!r})"
+
+    def read(self, work: Callable[[Connection], R]) -> R:
+        """What `work` returns of one statement that only reads."""
+        return self._patiently(self._reader, work, is_repeatable=True)
+
+    def write(self, work: Callable[[Connection], R], is_repeatable: bool = False) -> R:
+        """What `work` returns, in a transaction: if it raises, nothing of it is kept.
+
+        `work` may be called again. If the connection breaks so late that nobody knows whether the transaction was
+        kept, only when it `is_repeatable`: doing it twice is the same as doing it once.
+        """
+        if self.access == "read":
+            raise StorageError(
+                f'the storage "{shown(self.url)}" was opened for reading: open it for writing to change it.'
+            )
+        return self._patiently(self._writer, work, is_repeatable)
+
+    def log_ahead(self) -> None:
+        """Let readers and the writer of a file not wait for each other, from now on.
+
+        A file system that cannot do it keeps the old journal. To be called once the file is known to be ours.
+        """
+        if self.is_sqlite:
+            engine = self._engine.execution_options(pesky_begin="not at all")
+            self._patiently(engine, lambda connection: connection.exec_driver_sql("PRAGMA journal_mode = WAL"), True)
+
+    def close(self) -> None:
+        """Let go of the connections; the next transaction makes new ones."""
+        self._engine.dispose()
+
+    def forked(self) -> None:
+        """Leave the connections to the parent process, which goes on using them."""
+        _INHERITED.append(self._engine.pool)
+        self._engine.dispose(close=False)
+
+    def _patiently(self, engine: Engine, work: Callable[[Connection], R], is_repeatable: bool) -> R:
+        wait = trouble.Wait(self.url)
+        while True:
+            is_unclear = False
+            try:
+                with self._connected(engine, wait) as connection:
+                    with connection.begin():
+                        result = work(connection)
+                        is_unclear = not is_repeatable
+                    self._was_reached = True
+                    wait.end()
+                    return result
+            except SQLAlchemyError as error:
+                patience = self._patience(error, is_unclear)
+                if wait.seconds >= patience:
+                    raise trouble.explain(self.url, error) from trouble.cause(self.url, error)
+                wait.say(trouble.complaint(error))
+                time.sleep(random.uniform(*_BUSY_PAUSE) if trouble.is_busy(error) else 0.5)
+
+    def _patience(self, error: SQLAlchemyError, is_unclear: bool) -> float:
+        """For how many seconds to try again after this error."""
+        if trouble.is_busy(error):
+            return BUSY_PATIENCE
+        return DISCONNECT_PATIENCE if self._was_reached and not is_unclear and trouble.is_disconnect(error) else 0.0
+
+    @contextmanager
+    def _connected(self, engine: Engine, wait: trouble.Wait) -> Iterator[Connection]:
+        """A connection, of which the user hears if it stays silent."""
+        if self.is_sqlite:
+            with engine.connect() as connection:
+                yield connection
+            return
+        with _Watch(wait) as watch, engine.connect() as connection, watch.over(connection):
+            yield connection
+
+
+class _Watch:
+    """Says so while a server does not answer, and hangs up in the end: a frozen one would be waited for forever."""
+
+    def __init__(self, wait: trouble.Wait):
+        self._wait, self._ended, self._lock = wait, threading.Event(), threading.Lock()
+        self._connection: Connection | None = None
+
+    def __enter__(self) -> "_Watch":
+        threading.Thread(target=self._listen, daemon=True, name="pesky watch").start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+
+    @contextmanager
+    def over(self, connection: Connection) -> Iterator[None]:
+        """The connection is the one to hang up meanwhile."""
+        self._connection = connection
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._connection = None
+
+    def _listen(self) -> None:
+        deadline, pause = time.monotonic() + DISCONNECT_PATIENCE, SILENCE
+        while not self._ended.wait(pause):
+            if time.monotonic() >= deadline:
+                self._hang_up()
+                return
+            self._wait.say("does not answer: waiting for it")
+            pause = min(SILENCE, max(deadline - time.monotonic(), 0.0))
+
+    def _hang_up(self) -> None:
+        with self._lock, suppress(Exception):  # the connection may have broken by itself this moment
+            if self._connection is not None:
+                descriptor: int = self._connection.connection.driver_connection.pgconn.socket  # pyright: ignore
+                with socket.socket(fileno=os.dup(descriptor)) as line:
+                    line.shutdown(socket.SHUT_RDWR)
+
+
+def _sqlite(url: URL, access: Access) -> Engine:
+    if access == "read":
+        # how a file can be read may change from one moment to the next, and pages that are kept would be outdated
+        engine = create_engine(url, creator=lambda: _looking(url), poolclass=NullPool, hide_parameters=True)
+    else:
+        engine = create_engine(url, hide_parameters=True, **_POOL)
+
+    @event.listens_for(engine, "connect")
+    def connect(connection: Any, _: object) -> None:
+        connection.isolation_level = None  # transactions begin where we say so, not where Python's driver guesses
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_STEP}")
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # a transaction that reads first and then writes would be refused if another wrote in between
+        how = {"write": "BEGIN IMMEDIATE", "read": "BEGIN", "not at all": ""}[_begin(connection)]
+        if how:
+            connection.exec_driver_sql(how)
+
+    return engine
+
+
+def _looking(url: URL) -> sqlite3.Connection:
+    """A connection that cannot write, to a file or in a folder that may be read-only."""
+    path = str(url.database)
+    if is_uri(url):
+        options = {key: value for key, value in url.query.items() if key != "uri"} | {"mode": "ro"}
+        address = f"{path}?{'&'.join(f'{key}={value}' for key, value in options.items())}"
+        return sqlite3.connect(address, uri=True, check_same_thread=False)
+    # SQLite reads a file with a log ahead only together with a file of its own beside it. Where that cannot be made, or
+    # would be another user's than the file, and nobody is writing, the file is read as one that does not change.
+    is_written = any(os.path.exists(f"{path}{end}") for end in ("-wal", "-journal"))
+    may_write = os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
+    fixed = "" if is_written or may_write else "&immutable=1"
+    return sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro{fixed}", uri=True, check_same_thread=False)
+
+
+def _postgresql(url: URL) -> Engine:
+    # prepared statements belong to a connection, which poolers like PgBouncer share out anew for each transaction
+    arguments: dict[str, object] = {"prepare_threshold": None, "connect_timeout": 10, **_LIVENESS}
+    # secrets are in the connection's arguments, since the engine would show those of its URL
+    hidden = {key: value for key, value in url.query.items() if is_secret(key)}
+    arguments = {key: value for key, value in arguments.items() if key not in url.query} | hidden
+    try:
+        engine = create_engine(
+            url.difference_update_query(list(hidden)), hide_parameters=True, connect_args=arguments, **_POOL
+        )
+    except ImportError as error:
+        raise StorageError(
+            f'the storage "{shown(url)}" needs psycopg 3, which is not installed: pip install "pesky[postgresql]".'
+        ) from error
+    interruptible = _interruptible()
+
+    @event.listens_for(engine, "do_connect")
+    def connect(_dialect: object, _record: object, arguments: list[Any], options: dict[str, Any]) -> Any:
+        return interruptible.connect(*arguments, **options)
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        if _begin(connection) == "write":
+            connection.exec_driver_sql(_LIMITS)
+
+    return engine
+
+
+def _interruptible() -> Any:
+    """A class of connections that Ctrl-C leaves at once: psycopg's own first asks the server, which may not answer."""
+    import psycopg
+    from psycopg import waiting
+
+    class Interruptible(psycopg.Connection[Any]):
+        def wait(self, gen: Any, interval: float = 0.1, *arguments: Any, **options: Any) -> Any:
+            try:
+                return waiting.wait(gen, self.pgconn.socket, interval, *arguments, **options)
+            except KeyboardInterrupt:
+                self.pgconn.finish()
+                raise
+
+    return Interruptible
+
+
+def _begin(connection: Connection) -> str:
+    """How a transaction is to begin on this connection."""
+    return connection.get_execution_options().get("pesky_begin", "read")
+
+
+# A server whose machine is gone is noticed within a minute, not after the hours that TCP would take.
+_LIVENESS: dict[str, object] = {
+    "keepalives": 1, "keepalives_idle": 20, "keepalives_interval": 10, "keepalives_count": 3, "tcp_user_timeout": 30_000
+}  # fmt: skip
+
+# Transactions last milliseconds: threads beyond these few wait for a connection rather than open one more.
+_POOL: dict[str, Any] = {"pool_size": 4, "max_overflow": 0, "pool_timeout": BUSY_PATIENCE}
+
+_ALL: "weakref.WeakSet[Database]" = weakref.WeakSet()
+# Kept from the garbage collector, which would close the parent's connections under its feet.
+_INHERITED: list[object] = []
+
+
+def _after_fork() -> None:
+    for database in _ALL:
+        database.forked()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -1,0 +1,95 @@
+"""A study's rows inside a writing transaction, while nobody else can change them."""
+
+from dataclasses import replace
+
+from sqlalchemy import ColumnElement, Connection, Double, FromClause, case, func, insert, literal, or_, select, update
+
+from pesky.errors import DataError
+from pesky.store import transitions
+from pesky.store.checks import gone, unknown_id
+from pesky.store.evaluation import Evaluation, State
+from pesky.store.sql.rows import COLUMNS, from_row, to_row
+from pesky.store.sql.schema import evaluations, studies
+
+_COUNTS = (evaluations.c.attempts > 0) & or_(
+    evaluations.c.state != State.ABANDONED.value, evaluations.c.outcomes != "{}"
+)  # as `transitions.counts`
+
+
+def is_off(rows: FromClause, now: ColumnElement[float]) -> ColumnElement[bool]:
+    """Whether a lease has run out, or ends later than it can: as `transitions.expired` finds."""
+    return or_(rows.c.expires <= now, rows.c.expires > now + rows.c.lease + transitions.SET_BACK)
+
+
+class LockedStudy:
+    """A study of which every evaluation whose lease had run out is marked as lost."""
+
+    def __init__(self, connection: Connection, identity: str, clock: ColumnElement[float]):
+        self._connection = connection
+        self._identity = identity
+        # the lock first, and the clock in a statement of its own: one may wait for the lock
+        statement = select(studies.c.id, studies.c.revision).where(studies.c.identity == identity).with_for_update()
+        found = connection.execute(statement).one_or_none()
+        if found is None:
+            raise gone()
+        self._key, self._revision = found
+        self._is_changed = False
+        self.now = float(connection.scalar(select(clock)) or 0.0)
+        for each in self.where(is_off(evaluations, literal(self.now, Double))):
+            self.update(each, transitions.expired(each, self.now))
+
+    def where(self, *conditions: ColumnElement[bool]) -> list[Evaluation]:
+        """The evaluations that meet all conditions, by their ids."""
+        statement = select(*COLUMNS).where(evaluations.c.study == self._key, *conditions).order_by(evaluations.c.id)
+        return [from_row(self._identity, tuple(row)) for row in self._connection.execute(statement)]
+
+    def get(self, id: int) -> Evaluation:
+        """The evaluation of that number."""
+        found = self.where(evaluations.c.id == id) if isinstance(id, int) and abs(id) < 2**31 else []
+        if not found:
+            raise DataError(unknown_id(id, self.totals()[0]))
+        return found[0]
+
+    def totals(self) -> tuple[int, int, float]:
+        """How many evaluations there are, how many of them a limit counts, and what these cost."""
+        counted = func.coalesce(func.sum(case((_COUNTS, 1), else_=0)), 0)
+        cost = func.coalesce(func.sum(case((_COUNTS, evaluations.c.price), else_=0.0)), 0.0)
+        statement = select(func.count(), counted, cost).where(evaluations.c.study == self._key)
+        count, counted, cost = self._connection.execute(statement).one()
+        return int(count), int(counted), float(cost)
+
+    def next_id(self) -> int:
+        """The number of the next evaluation, also where a damaged one was deleted."""
+        last = select(func.max(evaluations.c.id)).where(evaluations.c.study == self._key)
+        return int(self._connection.scalar(select(func.coalesce(last.scalar_subquery() + 1, 0))) or 0)
+
+    def insert(self, evaluation: Evaluation) -> Evaluation:
+        """The new evaluation as kept, at the next revision."""
+        kept = replace(evaluation, revision=self._next(), study=self._identity)
+        self._connection.execute(insert(evaluations).values(study=self._key, **to_row(kept)))
+        return kept
+
+    def update(self, before: Evaluation, after: Evaluation) -> Evaluation:
+        """The evaluation as kept, at the next revision if it changed."""
+        if after is before:
+            return before
+        kept = replace(after, revision=self._next())
+        which = (evaluations.c.study == self._key) & (evaluations.c.id == kept.id)
+        self._connection.execute(update(evaluations).where(which).values(to_row(kept)))
+        return kept
+
+    def replace_problem(self, problem: str) -> None:
+        """Keep this problem with the study from now on."""
+        self._next()
+        self._connection.execute(update(studies).where(studies.c.id == self._key).values(problem=problem))
+
+    def finish(self) -> None:
+        """Keep the revision that the study has come to."""
+        if self._is_changed:
+            values = update(studies).where(studies.c.id == self._key).values(revision=self._revision)
+            self._connection.execute(values)
+
+    def _next(self) -> int:
+        self._is_changed = True
+        self._revision += 1
+        return self._revision

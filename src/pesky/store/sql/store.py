@@ -1,0 +1,294 @@
+"""A store in an SQL database, SQLite or PostgreSQL, for any number of processes.
+
+Each method loads rows, lets `transitions` say what becomes of them, and writes rows. Writing transactions of a study
+are ordered by SQLite's one write lock or by a lock on the study's row in PostgreSQL.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, Double, and_, delete, insert, literal, or_, select
+from sqlalchemy.exc import IntegrityError
+
+from pesky.problem import Option
+from pesky.store import transitions
+from pesky.store.checks import check_name, check_since, gone
+from pesky.store.contract import Limit, Question, Refusal, StudyRecord
+from pesky.store.evaluation import Evaluation, State
+from pesky.store.sql import named
+from pesky.store.sql.clock import clock_of, steady_clock
+from pesky.store.sql.database import Database
+from pesky.store.sql.locked import LockedStudy, is_off
+from pesky.store.sql.rows import COLUMNS, from_row
+from pesky.store.sql.schema import evaluations, prepare, studies
+from pesky.store.sql.url import path_of, rendered, shown
+
+R = TypeVar("R")
+
+
+class SqlStore:
+    """Studies in the database behind a URL, by the database's clock unless another `clock` is given.
+
+    SQLite's clock is the machine's, and it is read so that nobody can set it while a lease runs: see `steady_clock`.
+
+    Workers on several machines need PostgreSQL: SQLite's locks do not reach across network file systems.
+    """
+
+    def __init__(
+        self, url: str, clock: Callable[[], float] | None = None, *, create: bool = True, read_only: bool = False
+    ):
+        self._database = Database(url, "read" if read_only else "create" if create else "write")
+        prepare(self._database)
+        self._given_clock = clock
+        self._clock = clock or steady_clock(self._database)
+
+    def __repr__(self) -> str:
+        return f"SqlStore({shown(self._database.url)!r})"
+
+    def __reduce__(self) -> tuple["partial[SqlStore]", tuple[str, Callable[[], float] | None]]:
+        # what is there already is not to be created elsewhere
+        opened = partial(SqlStore, create=False, read_only=self.is_read_only)
+        return opened, (rendered(self._database.url), self._given_clock)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether it was opened for reading: what would change something is a StorageError."""
+        return self._database.access == "read"
+
+    @property
+    def file(self) -> Path | None:
+        """The file that it is kept in, if it is one."""
+        path = path_of(rendered(self._database.url))
+        return None if path is None else Path(path)
+
+    def open(self, name: str, problem: str, seed: int, identity: str) -> StudyRecord:
+        """The study of that name as it is kept; it is created with these if there is none."""
+        check_name(name)
+        if self.is_read_only:
+            return self.load(name)
+
+        def find_or_create(connection: Connection) -> StudyRecord:
+            kept = named.find(connection, name)
+            if kept is not None:
+                return kept
+            row = {"name": name, "problem": problem, "seed": seed, "identity": identity}
+            try:
+                with connection.begin_nested():
+                    connection.execute(insert(studies).values(**row, revision=0, created=self._now()))
+            except IntegrityError:  # someone else was faster
+                return named.get(connection, name)
+            return StudyRecord(**row)
+
+        return self._database.write(find_or_create, is_repeatable=True)
+
+    def load(self, name: str) -> StudyRecord:
+        """The study of that name; a StorageError that lists the names there are if there is none."""
+        check_name(name)
+        return self._database.read(lambda connection: named.get(connection, name))
+
+    def names(self) -> list[str]:
+        """The names of all studies, in the order of their creation."""
+        return self._database.read(named.names)
+
+    def replace_problem(self, study: str, problem: str) -> None:
+        """Keep this problem with the study from now on."""
+        self._change(study, lambda locked: locked.replace_problem(problem), is_repeatable=True)
+
+    def delete(self, study: str) -> None:
+        """Forget a study and all its evaluations; nothing if it is gone already."""
+
+        def forget(connection: Connection) -> None:
+            key = connection.scalar(select(studies.c.id).where(studies.c.identity == study).with_for_update())
+            connection.execute(delete(evaluations).where(evaluations.c.study == key))
+            connection.execute(delete(studies).where(studies.c.id == key))
+
+        self._database.write(forget, is_repeatable=True)
+
+    def changes(self, study: str, since: int) -> tuple[int, list[Evaluation]]:
+        """The study's revision, and the evaluations that changed after revision `since`, by their ids."""
+
+        def look(connection: Connection) -> list[tuple[Any, ...]]:
+            return _changed(connection, study, since, self._now(), with_late=self.is_read_only)
+
+        rows = self._database.read(look)
+        is_late = bool(rows) and bool(rows[0][1])
+        if is_late and not self.is_read_only:
+            self._change(study, lambda _: None, is_repeatable=True)  # marks what has expired
+            rows = self._database.read(look)
+        if not rows:
+            raise gone()
+        check_since(since, rows[0][0])
+        found = [from_row(study, row[2:]) for row in rows if row[2] is not None]
+        if is_late and self.is_read_only:
+            now = self._database.read(lambda connection: float(connection.scalar(select(self._now())) or 0.0))
+            found = [transitions.expired(each, now) for each in found]
+        return rows[0][0], found
+
+    def append(
+        self,
+        study: str,
+        question: Question,
+        *,
+        known: int | None,
+        limit: Limit,
+        worker: str | None,
+        lease: float | None,
+    ) -> Evaluation | Refusal:
+        """The question as a new evaluation, unless others have asked since or the limit is reached."""
+
+        def ask(locked: LockedStudy) -> Evaluation | Refusal:
+            count, counted, cost = locked.totals()
+            is_beyond = transitions.is_beyond(limit, counted, cost, question.price)
+            is_outdated = known is not None and count > known
+            if is_outdated or is_beyond:
+                return Refusal(is_outdated, is_beyond)
+            return locked.insert(transitions.asked(locked.next_id(), question, locked.now, worker, lease))
+
+        return self._change(study, ask)
+
+    def add(self, study: str, task: str, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
+        """Data of the user's own, as an evaluation that is done."""
+        return self._change(
+            study,
+            lambda locked: locked.insert(transitions.yours(locked.next_id(), task, params, outcomes, locked.now)),
+        )
+
+    def claim(
+        self, study: str, tasks: Collection[str], *, losses: int | None, worker: str | None, lease: float | None
+    ) -> Evaluation | None:
+        """The first lost evaluation of these tasks, handed out again; None if there is none."""
+
+        def hand_out(locked: LockedStudy) -> Evaluation | None:
+            for each in locked.where(evaluations.c.state == State.LOST.value, evaluations.c.task.in_(tuple(tasks))):
+                kept = locked.update(each, transitions.claimed(each, locked.now, losses, worker, lease))
+                if kept.attempts > each.attempts:
+                    return kept
+            return None
+
+        return self._change(study, hand_out)
+
+    def renew(self, study: str, attempts: Mapping[int, int], lease: float) -> set[int]:
+        """Extend the leases of the evaluations whose present attempt is the one given, and say which they are."""
+
+        def extend(locked: LockedStudy) -> set[int]:
+            held = locked.where(evaluations.c.id.in_(tuple(attempts)))
+            return {
+                each.id
+                for each in held
+                if locked.update(each, transitions.renewed(each, locked.now, attempts[each.id], lease)) is not each
+            }
+
+        return self._change(study, extend, is_repeatable=True)
+
+    def tell(
+        self,
+        study: str,
+        id: int,
+        outcomes: Mapping[str, float],
+        expected: Collection[str],
+        seconds: float | None,
+        *,
+        attempt: int | None = None,
+    ) -> Evaluation:
+        """Keep these outcomes; the evaluation is done once it has all that are `expected` of its task."""
+
+        def end(each: Evaluation, now: float) -> Evaluation:
+            return transitions.told(each, now, outcomes, expected, seconds, attempt)
+
+        return self._change_one(study, id, end)
+
+    def fail(
+        self,
+        study: str,
+        id: int,
+        error: str,
+        *,
+        attempt: int | None,
+        seconds: float | None,
+        outcomes: Mapping[str, float],
+    ) -> Evaluation:
+        """The evaluation as failed, with what it measured nevertheless."""
+
+        def end(each: Evaluation, now: float) -> Evaluation:
+            return transitions.failed(each, now, error, attempt, seconds, outcomes)
+
+        return self._change_one(study, id, end, is_repeatable=attempt is not None)
+
+    def crash(self, study: str, id: int, error: str, *, attempt: int, attempts: int) -> Evaluation:
+        """The evaluation as lost, since the process that ran it died; failed if that happened `attempts` times."""
+
+        def lose(each: Evaluation, now: float) -> Evaluation:
+            return transitions.crashed(each, now, error, attempt, attempts)
+
+        return self._change_one(study, id, lose)
+
+    def release(self, study: str, id: int, error: str, *, attempt: int | None) -> Evaluation:
+        """The evaluation as lost, for someone else to claim."""
+
+        def lose(each: Evaluation, now: float) -> Evaluation:
+            return transitions.released(each, now, error, attempt)
+
+        return self._change_one(study, id, lose, is_repeatable=attempt is not None)
+
+    def abandon(self, study: str, id: int) -> Evaluation:
+        """The evaluation as abandoned."""
+        return self._change_one(study, id, transitions.abandoned)
+
+    def close(self) -> None:
+        """Let go of connections; the store may be used again afterwards."""
+        self._database.close()
+
+    def _change_one(
+        self, study: str, id: int, transition: Callable[[Evaluation, float], Evaluation], is_repeatable: bool = True
+    ) -> Evaluation:
+        """The evaluation as kept after the transition."""
+
+        def apply(locked: LockedStudy) -> Evaluation:
+            before = locked.get(id)
+            return locked.update(before, transition(before, locked.now))
+
+        return self._change(study, apply, is_repeatable)
+
+    def _change(self, study: str, work: Callable[[LockedStudy], R], is_repeatable: bool = False) -> R:
+        """What `work` returns, in one transaction on the study."""
+
+        def transact(connection: Connection) -> R:
+            locked = LockedStudy(connection, study, self._now())
+            result = work(locked)
+            locked.finish()
+            return result
+
+        return self._database.write(transact, is_repeatable)
+
+    def _now(self) -> ColumnElement[float]:
+        """The present time, once a lock is there: as a number where the machine has the clock, else the database's."""
+        if self._clock is not None:
+            return literal(self._clock(), Double)
+        return clock_of(self._database.url.get_backend_name())
+
+
+def _changed(
+    connection: Connection, study: str, since: int, now: ColumnElement[float], with_late: bool
+) -> list[tuple[Any, ...]]:
+    """The study's revision, whether a lease is to be looked at, and an evaluation's columns, for each that changed.
+
+    All in one statement, which sees one moment and takes no lock. Without changes, one row whose columns are None.
+    Evaluations `with_late` leases are among them where nobody marks these.
+    """
+    leased = evaluations.alias()
+    # it names nothing of the outer statement, and so is answered once, not once a row
+    key = select(studies.c.id).where(studies.c.identity == study).correlate(None).scalar_subquery()
+    late = select(leased.c.id).where(leased.c.study == key, is_off(leased, now)).correlate(None).exists()
+    is_new = evaluations.c.revision > since
+    is_changed = and_(
+        evaluations.c.study == studies.c.id, or_(is_new, is_off(evaluations, now)) if with_late else is_new
+    )
+    statement = (
+        select(studies.c.revision, late, *COLUMNS)
+        .select_from(studies.outerjoin(evaluations, is_changed))
+        .where(studies.c.identity == study)
+        .order_by(evaluations.c.id)
+    )
+    return [tuple(row) for row in connection.execute(statement)]

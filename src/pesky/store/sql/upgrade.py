@@ -1,0 +1,57 @@
+"""Tables of an older pesky, made into those of this one."""
+
+import uuid
+from collections.abc import Callable
+
+from sqlalchemy import Connection, select, text, update
+
+from pesky.store.sql import schema
+from pesky.store.sql.database import Database
+
+
+def _from_1(connection: Connection) -> None:
+    """Studies get an identity, and evaluations the history of their attempts."""
+    for column in (
+        "cause TEXT",
+        "crashes INTEGER NOT NULL DEFAULT 0",
+        "losses INTEGER NOT NULL DEFAULT 0",
+        "history TEXT NOT NULL DEFAULT '[]'",
+        "lease DOUBLE PRECISION",
+    ):
+        connection.execute(text(f"ALTER TABLE {schema.evaluations.name} ADD COLUMN {column}"))
+    # what was lost may have been for any reason: of those that free an evaluation, this one says least
+    state = schema.evaluations.c.state
+    connection.execute(update(schema.evaluations).where(state == "lost").values(cause="released"))
+    connection.execute(text(f"ALTER TABLE {schema.studies.name} ADD COLUMN identity TEXT NOT NULL DEFAULT ''"))
+    for key in connection.scalars(select(schema.studies.c.id)).all():
+        this = schema.studies.c.id == key
+        connection.execute(update(schema.studies).where(this).values(identity=uuid.uuid4().hex))
+    for index in schema.studies.indexes:
+        index.create(connection)
+    schema.clocks.create(connection)
+
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _from_1}
+"""From each older version to the next one: the key is the version that a migration starts from."""
+
+
+def upgrade(url: str) -> tuple[int, int]:
+    """The version that the tables had and the one that they have now; a StorageError if there are none."""
+    database = Database(url, "write")
+
+    def migrate(connection: Connection) -> int:
+        schema.lock(connection)
+        found = schema.version(connection)
+        if found is None:
+            raise schema.nothing_there(database)
+        if found > schema.VERSION:
+            schema.check(database, found)
+        for version in range(found, schema.VERSION):
+            MIGRATIONS[version](connection)
+        connection.execute(update(schema.schema).values(version=schema.VERSION))
+        return found
+
+    try:
+        return database.write(migrate), schema.VERSION
+    finally:
+        database.close()

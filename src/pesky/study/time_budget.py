@@ -1,0 +1,51 @@
+"""How much deciding the time allows, by measured durations (METHOD 20.2)."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+Level = Literal["full", "update", "draw"]
+
+
+class TimeBudget:
+    """Keeps the time of deciding below `share` times the time of everything else; None allows all.
+
+    Half of it is for full analyses, half for updates of one, so that neither starves the other.
+    """
+
+    def __init__(self, share: float | None) -> None:
+        self.share = share
+        self.deciding = 0.0
+        """Seconds of deciding so far."""
+        self.decisions: Counter[Level] = Counter()
+        self._began = time.monotonic()
+        self._seconds: dict[Level, float] = {}
+        self._measured: dict[Level, float] = {}
+
+    def level(self) -> Level:
+        """The most thorough decision that can be afforded now."""
+        if self.share is None or self._is_due("full", self.share):
+            return "full"
+        return "update" if self._is_due("update", self.share) else "draw"
+
+    def _is_due(self, level: Level, share: float) -> bool:
+        """Whether since the last decision of this level enough was measured to pay for another one."""
+        return (self._measuring() - self._measured.get(level, 0.0)) * share / 2 >= self._seconds.get(level, 0.0)
+
+    def _measuring(self) -> float:
+        return time.monotonic() - self._began - self.deciding
+
+    @contextmanager
+    def time(self, level: Level) -> Iterator[None]:
+        """Measure how long a decision of this level takes."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            seconds = time.monotonic() - began
+            self.decisions[level] += 1
+            self.deciding += seconds
+            self._seconds[level] = seconds
+            self._measured[level] = self._measuring()

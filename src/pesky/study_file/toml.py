@@ -1,0 +1,50 @@
+"""The text and the content of a TOML file, or where it is no TOML."""
+
+import re
+import tomllib
+from pathlib import Path
+
+from pesky.errors import unknown_name
+from pesky.study_file.mistake import Mistake, StudyFileError
+
+
+def read_toml(path: Path) -> tuple[str, dict[str, object]]:
+    """The file's text and what it says; a StudyFileError with line and column if it cannot be read."""
+    text = _text(path)
+    try:
+        return text, tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise StudyFileError(path, (_mistake(str(error), text),)) from error
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise StudyFileError(path, (Mistake("", line, "is not UTF-8: save the file as UTF-8."),)) from error
+    except FileNotFoundError as error:
+        there = sorted(each.name for each in path.parent.glob("*.toml")) if path.parent.is_dir() else []
+        message = unknown_name("file", path.name, there) if there else "there is no such file."
+        raise StudyFileError(path, (Mistake("", None, f"{message} `pesky init {path.name}` writes one."),)) from error
+    except OSError as error:
+        raise StudyFileError(path, (Mistake("", None, f"cannot be read ({error.strerror})."),)) from error
+
+
+def _mistake(error: str, text: str) -> Mistake:
+    message, _, _ = error.partition(" (at ")
+    lines = text.splitlines()
+    found = re.search(r"\(at line (\d+), column (\d+)\)", error)
+    line, column = (int(found[1]), int(found[2])) if found else (len(lines), None)  # otherwise it says: at the end
+    wrong = f": {lines[line - 1].strip()}" if 0 < line <= len(lines) else ""
+    return Mistake("", line, f"this is no TOML: {message}{_hint(message)}{wrong}", column)
+
+
+def _hint(message: str) -> str:
+    if message.startswith("Invalid value"):
+        return " (texts are in quotes, numbers are like 0.5, and true and false in small letters)"
+    if "overwrite" in message or "twice" in message:
+        return " (each key and each [table] stands once)"
+    if message.startswith("Expected '='") or "after a statement" in message:
+        return " (expected lines like key = value)"
+    return ""

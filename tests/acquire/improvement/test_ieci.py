@@ -1,0 +1,160 @@
+"""Integrated expected conditional improvement: against the integral on a grid."""
+
+import mpmath
+import pytest
+import torch
+from botorch.acquisition.analytic import _ei_helper
+from contexts import context, feasible, infeasible, points, sample_of, samples_of
+from small_beliefs import difference_quotient
+from torch import Tensor
+
+from pesky.acquire.fantasy import Pending
+from pesky.acquire.improvement.ieci import IntegratedImprovement, SettledImprovement, log_doubtful_improvement
+from pesky.acquire.improvement.incumbent import Feasibility, log_improvement
+from pesky.acquire.improvement.integral import find_mass
+from pesky.acquire.maximize import maximize
+from pesky.model import GaussianProcess
+from pesky.model.belief import Belief
+from pesky.optimum.recommend import recommend
+
+
+def grid(cells: int, low: Tensor | None = None, side: float = 1.0) -> Tensor:
+    """Midpoints of the cells of a square."""
+    axis = (torch.arange(cells) + 0.5) / cells
+    square = torch.cartesian_prod(axis, axis)
+    return square if low is None else low + side * square
+
+
+def by_grid(belief: Belief, eta: Tensor, X: Tensor, cells: int = 60) -> Tensor:
+    """The definition, in plain numbers."""
+    Z = grid(cells)
+    mean, variance = belief.mean(Z), belief.variance(Z)
+    h = torch.special.ndtr(mean[1:] / (variance[1:] + belief.binary[1:, None].double()).sqrt()).prod(0)
+    cross = belief.covariance(Z, X)[0]
+    after = variance[0][:, None] - cross.square() / (belief.variance(X)[0] + belief.noise[0])
+
+    def improvement(s2: Tensor) -> Tensor:
+        return s2.sqrt() * _ei_helper((eta - mean[0])[:, None] / s2.sqrt())
+
+    return ((improvement(variance[0][:, None]) - improvement(after.clamp(min=1e-14))) * h[:, None]).mean(0)
+
+
+@pytest.mark.parametrize(("rows", "noise"), [(1, 1e-5), (2, 1e-2), (4, 1e-5)])
+def test_it_is_the_integral(rows: int, noise: float):
+    belief, X = feasible(rows, noise=noise), points(25)
+    acquisition = IntegratedImprovement(points=4000).prepare(context(belief))
+    assert isinstance(acquisition, SettledImprovement)
+    exact = by_grid(belief, acquisition.eta, X)
+    value = acquisition(X)[:, 0].exp()
+    assert ((value - exact).abs() <= 0.05 * exact + 0.01 * exact.max()).all()
+    rough = IntegratedImprovement().prepare(context(belief))(X)[:, 0].exp()
+    assert ((rough - exact).abs() <= 0.1 * exact + 0.05 * exact.max()).all()
+
+
+def test_the_variance_after_a_look_is_that_of_a_belief_with_one_more_datum():
+    belief, x, Z = feasible(1), points(1), points(50, seed=2)
+    more = GaussianProcess(
+        belief.kernel, torch.cat([belief.X, x[None]], 1), torch.cat([belief.y, belief.mean(x)], 1),
+        torch.ones(1, 9, dtype=torch.bool), belief.hyperparameters,
+    )  # fmt: skip
+    acquisition = IntegratedImprovement().prepare(context(belief))
+    assert isinstance(acquisition, SettledImprovement)
+    at = acquisition.place.points
+    now, then = (log_improvement(b.mean(at)[0], b.variance(at)[0], acquisition.eta).exp() for b in (belief, more))
+    doubtful = now - (acquisition.eta - belief.mean(at)[0]).clamp(min=0.0)
+    expected = acquisition.place.log_total.exp() * ((now - then) / doubtful).mean()
+    torch.testing.assert_close(acquisition(x)[0, 0].exp(), expected)
+    torch.testing.assert_close(more.mean(Z), belief.mean(Z))
+
+
+def test_late_in_a_run_the_points_are_where_the_improvement_still_is():
+    """Known to 1e-5 but for the neighborhood of the minimum, the integral over a small box is all of it."""
+    g = torch.Generator().manual_seed(0)
+    far = torch.rand(60, 2, generator=g)
+    far = far[(far - 0.5).norm(dim=-1) > 0.06]
+    h = feasible(1, noise=1e-10).hyperparameters
+    y = 20 * (far - 0.5).square().sum(-1)
+    belief = GaussianProcess("se", far[None], y[None], torch.ones(1, len(far), dtype=torch.bool), h)
+    acquisition = IntegratedImprovement().prepare(context(belief))
+    assert isinstance(acquisition, SettledImprovement)
+    box = grid(200, torch.full((2,), 0.4), 0.2)
+    total = 0.04 * log_improvement(belief.mean(box)[0], belief.variance(box)[0], acquisition.eta).exp().mean()
+    assert acquisition.place.log_total.exp() == pytest.approx(float(total), rel=0.05)
+    assert len(acquisition.place.points.unique(dim=0)) > 100
+    best = maximize(acquisition, torch.cat([points(256), acquisition.centers])).x
+    assert (best - 0.5).norm() < 0.1
+
+
+@pytest.mark.parametrize("noise", [1e-2, 1e-12])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_gradients_are_difference_quotients_and_finite_everywhere(rows: int, noise: float):
+    belief, X = feasible(rows, noise=noise), points()
+    acquisition = IntegratedImprovement().prepare(context(belief))
+    here = X.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(acquisition(here).sum(), here)
+    by_steps = difference_quotient(lambda x: acquisition(x)[:, 0], X, 1e-6)
+    torch.testing.assert_close(gradient, by_steps, rtol=1e-3, atol=1e-3)
+    assert isinstance(acquisition, SettledImprovement)
+    anywhere = torch.cat([belief.points, acquisition.centers, acquisition.place.points]).requires_grad_()
+    value = acquisition(anywhere)
+    assert torch.isfinite(value).all()
+    assert torch.isfinite(torch.autograd.grad(value.sum(), anywhere)[0]).all()
+    if noise < 1e-10:
+        assert (value[: len(belief.points)] < value.max() - 10).all()
+
+
+def test_batches_are_their_elements():
+    several, X = samples_of(feasible(), 3), points()
+    acquisition = IntegratedImprovement().prepare(context(several))
+    assert isinstance(acquisition, SettledImprovement)
+    each = acquisition.forward(X.expand(3, *X.shape))
+    for i in range(3):
+        place = type(acquisition.place)(*(t[i] for t in acquisition.place))
+        alone = SettledImprovement(sample_of(several, i), acquisition.centers, place, acquisition.eta[i])
+        torch.testing.assert_close(each[i], alone.forward(X))
+        exact = by_grid(sample_of(several, i), acquisition.eta[i], X)
+        assert ((each[i, 0].exp() - exact).abs() <= 0.15 * exact + 0.15 * exact.max()).all()
+
+
+def test_without_an_incumbent_it_is_the_probability_of_feasibility():
+    acquisition = IntegratedImprovement().prepare(context(infeasible()))
+    assert isinstance(acquisition, Feasibility)
+
+
+def test_what_is_pending_is_believed():
+    belief = feasible(noise=1e-4)
+    first = IntegratedImprovement().prepare(context(belief))
+    x = maximize(first, torch.cat([points(256), first.centers])).x
+    pending = Pending(x, torch.ones(1, 3, dtype=torch.bool))
+    then = IntegratedImprovement().prepare(context(belief, pending))
+    assert then(x)[0, 0] < first(x)[0, 0] - 2
+    torch.testing.assert_close(
+        IntegratedImprovement().prepare(context(belief, pending))(points()),
+        then(points()),
+        rtol=0,
+        atol=0,
+    )
+
+
+def test_draws_of_a_uniform_mass_are_uniform():
+    """However many points the pool has around the incumbent."""
+    belief = feasible(1)
+    now = context(belief)
+    at = recommend(belief, now.space, now.confidence, 0).u
+
+    def log_mass(mean: Tensor, variance: Tensor) -> Tensor:
+        return torch.zeros_like(mean[..., 0, :])
+
+    place = find_mass(belief, now, at, 1000, log_mass)
+    assert float(place.log_total) == pytest.approx(0.0, abs=0.02)
+    torch.testing.assert_close(place.points.mean(0), torch.full((2,), 0.5), rtol=0, atol=0.05)
+    torch.testing.assert_close(place.points.std(0), torch.full((2,), 12**-0.5), rtol=0, atol=0.03)
+
+
+@pytest.mark.parametrize("u", [-12.0, -0.5, 0.0, 3.0, 12.0])
+def test_only_the_doubtful_part_of_the_improvement_is_counted(u: float):
+    """At u = 12 it is 1e-34 of an improvement of 12, and would be lost in a difference."""
+    value = log_doubtful_improvement(torch.tensor([-u]), torch.ones(1), torch.zeros(()))
+    with mpmath.workdps(60):
+        improvement = mpmath.npdf(u) + mpmath.mpf(u) * mpmath.erfc(-mpmath.mpf(u) / mpmath.sqrt(2)) / 2
+        assert float(value) == pytest.approx(float(mpmath.log(improvement - max(0, mpmath.mpf(u)))), rel=1e-9)

@@ -1,0 +1,253 @@
+"""Batched SQP on problems with known solutions, and its quadratic programs against SciPy."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize as scipy_minimize
+from torch import Tensor
+
+from pesky.numerics import sqp
+from pesky.test_functions.toy import OPTIMUM, OPTIMUM_VALUE, toy_truth
+
+
+def differentiated(function):
+    """X (b, d) -> values (b, j) and gradients (b, j, d) of a function of each point."""
+
+    def evaluate(x: Tensor) -> tuple[Tensor, Tensor]:
+        x = x.detach().requires_grad_()
+        values = function(x)
+        gradients = [torch.autograd.grad(v.sum(), x, retain_graph=True, allow_unused=True)[0] for v in values.mT]
+        return values.detach(), torch.stack([torch.zeros_like(x) if g is None else g for g in gradients], 1)
+
+    return evaluate
+
+
+def solve(function, start, lower, upper, **given):
+    start = torch.atleast_2d(torch.as_tensor(start, dtype=torch.float64))
+    d = start.shape[-1]
+    low, high = (torch.full((d,), float(each)) for each in (lower, upper))
+    return sqp.minimize(differentiated(function), start, low, high, **({"radius": 0.1, "steps": 60} | given))
+
+
+def hs43(x: Tensor) -> Tensor:
+    a, b, c, d = x.unbind(-1)
+    f = a**2 + b**2 + 2 * c**2 + d**2 - 5 * a - 5 * b - 21 * c + 7 * d
+    c1 = 8 - a**2 - b**2 - c**2 - d**2 - a + b - c + d
+    c2 = 10 - a**2 - 2 * b**2 - c**2 - 2 * d**2 + a + d
+    c3 = 5 - 2 * a**2 - b**2 - c**2 - 2 * a + b + d
+    return torch.stack([f, c1, c2, c3], -1)
+
+
+def hs22(x: Tensor) -> Tensor:
+    a, b = x.unbind(-1)
+    return torch.stack([(a - 2) ** 2 + (b - 1) ** 2, 2 - a - b, b - a**2], -1)
+
+
+def rosenbrock(x: Tensor) -> Tensor:
+    return (100 * (x[:, 1] - x[:, 0] ** 2) ** 2 + (1 - x[:, 0]) ** 2)[:, None]
+
+
+def test_the_toy_problem_is_solved_from_near_its_optimum():
+    found = solve(toy_truth, [[0.3, 0.5], [0.15, 0.35], [0.25, 0.3]], 0, 1, steps=25)
+    torch.testing.assert_close(found.x, torch.tensor([OPTIMUM] * 3), rtol=0, atol=1e-5)
+    torch.testing.assert_close(found.values[:, 0], torch.full((3,), OPTIMUM_VALUE), rtol=0, atol=1e-6)
+    assert (found.violation < 1e-6).all()
+
+
+@pytest.mark.parametrize(
+    ("problem", "start", "optimum", "value"),
+    [
+        (hs43, [0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 2.0, -1.0], -44.0),
+        (hs22, [2.0, 2.0], [1.0, 1.0], 1.0),
+        (rosenbrock, [-1.2, 1.0], [1.0, 1.0], 0.0),
+    ],
+    ids=["hs43", "hs22", "rosenbrock"],
+)
+def test_problems_of_hock_and_schittkowski(problem, start, optimum, value):
+    found = solve(problem, start, -3, 3)
+    torch.testing.assert_close(found.x[0], torch.tensor(optimum), rtol=0, atol=2e-3)
+    assert found.values[0, 0].item() == pytest.approx(value, abs=1e-4)
+    assert found.violation.item() < 1e-5
+
+
+def test_solutions_on_the_box_are_found():
+    found = solve(lambda x: (x[:, 0] - 2 * x[:, 1] + (x[:, 2] - 0.3) ** 2)[:, None], [[0.5, 0.5, 0.9]], 0, 1, steps=30)
+    torch.testing.assert_close(found.x[0], torch.tensor([0.0, 1.0, 0.3]), rtol=0, atol=1e-6)
+
+
+def test_a_box_and_a_constraint_may_be_active_together():
+    found = solve(lambda x: torch.stack([x.sum(-1), x[:, 0] + 3 * x[:, 1] - 1.5], -1), [[0.9, 0.9]], 0, 1, steps=30)
+    torch.testing.assert_close(found.x[0], torch.tensor([0.0, 0.5]), rtol=0, atol=1e-6)
+
+
+def test_contradictory_constraints_give_the_least_violation():
+    """X >= 0.6 and x <= 0.4: anything between has the least total violation, 0.2."""
+    found = solve(lambda x: torch.stack([x[:, 0] * 1e-3, x[:, 0] - 0.6, 0.4 - x[:, 0]], -1), [[0.05], [0.95]], 0, 1)
+    assert ((found.x > 0.4 - 1e-4) & (found.x < 0.6 + 1e-4)).all()
+    torch.testing.assert_close(found.violation, (found.x[:, 0] - 0.6).abs().maximum((found.x[:, 0] - 0.4).abs()))
+
+
+def test_from_infeasible_starts_it_becomes_feasible():
+    g = torch.Generator().manual_seed(0)
+    found = solve(hs22, 4 * torch.rand(20, 2, generator=g) - 2, -3, 3)
+    assert (found.violation < 1e-5).all()
+    torch.testing.assert_close(found.values[:, 0], torch.ones(20), rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3, 5, 10])
+def test_it_is_never_worse_than_its_start(steps):
+    g = torch.Generator().manual_seed(1)
+    start = 2 * torch.rand(200, 2, generator=g) - 1
+    wavy = lambda x: (torch.sin(9 * x[:, 0]) * torch.cos(7 * x[:, 1]) + x.square().sum(-1))[:, None]  # noqa: E731
+    found = solve(wavy, start, -1, 1, steps=steps)
+    assert (found.values <= wavy(start) + 1e-12).all()
+    torch.testing.assert_close(found.values, wavy(found.x))
+
+
+@pytest.mark.parametrize("steps", [1, 3, 10, 25])
+def test_it_is_never_worse_than_its_start_in_merit(steps):
+    """Neither the objective nor the violations priced at the elasticity, the highest price there is, has risen."""
+    g = torch.Generator().manual_seed(2)
+    start = torch.rand(300, 2, generator=g)
+    found = solve(toy_truth, start, 0, 1, steps=steps)
+
+    def merit(values: Tensor, price: float) -> Tensor:
+        return values[:, 0] + price * (-values[:, 1:]).clamp(min=0).sum(-1)
+
+    before = toy_truth(start)
+    worse_when_dear = merit(found.values, 1.5 * sqp.ELASTICITY) > merit(before, 1.5 * sqp.ELASTICITY) + 1e-9
+    worse_when_cheap = merit(found.values, 0.5) > merit(before, 0.5) + 1e-9
+    assert not (worse_when_dear & worse_when_cheap).any()
+
+
+def test_each_element_is_solved_by_itself():
+    g = torch.Generator().manual_seed(3)
+    start = torch.rand(5, 2, generator=g)
+    whole = solve(toy_truth, start, 0, 1, steps=12, tolerance=0.0)
+    for i in range(5):
+        alone = solve(toy_truth, start[i : i + 1], 0, 1, steps=12, tolerance=0.0)
+        torch.testing.assert_close(whole.x[i : i + 1], alone.x, rtol=0, atol=1e-9)
+
+
+def test_the_elements_of_a_group_end_together_and_not_with_others():
+    start = torch.tensor([[0.2, 0.4], [0.9, 0.9], [0.19, 0.41], [0.195, 0.405], [0.5, 0.1]])
+    group = torch.tensor([0, 1, 0, 0, 1])
+    together = solve(toy_truth, start, 0, 1, steps=30, tolerance=1e-3, group=group)
+    for i in range(2):
+        alone = solve(toy_truth, start[group == i], 0, 1, steps=30, tolerance=1e-3)
+        torch.testing.assert_close(together.x[group == i], alone.x, rtol=0, atol=1e-12)
+        torch.testing.assert_close(together.values[group == i], alone.values, rtol=0, atol=1e-12)
+    # those that are done first would otherwise go on as long as the others
+    everyone = solve(toy_truth, start, 0, 1, steps=30, tolerance=1e-3)
+    assert (everyone.x - together.x)[group == 0].abs().max() > 1e-9
+
+
+def test_the_scale_of_each_function_does_not_matter():
+    start = torch.tensor([[0.3, 0.5], [0.7, 0.6]])
+    units = torch.tensor([1e6, 1e-4, 30.0])
+    plain = solve(toy_truth, start, 0, 1, steps=15, scale=torch.ones(2, 3))
+    other = solve(lambda x: toy_truth(x) * units, start, 0, 1, steps=15, scale=units.expand(2, 3))
+    torch.testing.assert_close(plain.x, other.x, rtol=0, atol=1e-9)
+    torch.testing.assert_close(plain.values * units, other.values)
+    torch.testing.assert_close(plain.violation, other.violation)
+
+
+def test_values_that_are_not_finite_are_stepped_back_from():
+    found = solve(lambda x: torch.log(x[:, :1] - 0.3), [[0.9]], 0, 1, steps=40)
+    assert torch.isfinite(found.values).all()
+    assert found.x.item() < 0.4
+
+
+def random_programs(count: int, d: int, k: int, seed: int):
+    g = torch.Generator().manual_seed(seed)
+    root = torch.randn(count, d, d, generator=g)
+    hessian = root @ root.mT + 0.1 * torch.eye(d)
+    gradient = 3 * torch.randn(count, d, generator=g)
+    normals = torch.randn(count, k, d, generator=g)
+    offsets = 0.5 * torch.randn(count, k, generator=g)
+    low, high = -torch.rand(count, d, generator=g) - 0.05, torch.rand(count, d, generator=g) + 0.05
+    return hessian, gradient, normals, offsets, low, high
+
+
+@pytest.mark.parametrize(("given", "tolerance"), [({}, 2e-2), ({"iterations": 17}, 1e-4)], ids=["default", "many"])
+@pytest.mark.parametrize(("d", "k"), [(1, 0), (1, 1), (2, 1), (3, 2), (4, 4)])
+def test_quadratic_programs_agree_with_scipy(d, k, given, tolerance):
+    elasticity = 20.0
+    hessian, gradient, normals, offsets, low, high = random_programs(12, d, k, seed=10 * d + k)
+    p, multiplier = sqp.quadratic_program(hessian, gradient, normals, offsets, low, high, elasticity, **given)
+    assert ((p >= low) & (p <= high)).all()
+    assert ((multiplier >= 0) & (multiplier <= elasticity)).all()
+    for i in range(12):
+        H, g, A, b = (t[i].numpy() for t in (hessian, gradient, normals, offsets))
+
+        def value(z: np.ndarray, H=H, g=g) -> float:
+            return 0.5 * z[:d] @ H @ z[:d] + g @ z[:d] + elasticity * z[d:].sum()
+
+        theirs = scipy_minimize(
+            value,
+            np.concatenate([np.zeros(d), np.maximum(0, -b)]),
+            jac=lambda z, H=H, g=g: np.concatenate([H @ z[:d] + g, np.full(k, elasticity)]),
+            bounds=[*zip(low[i].tolist(), high[i].tolist(), strict=True), *[(0, None)] * k],
+            constraints=[{"type": "ineq", "fun": lambda z, A=A, b=b: A @ z[:d] + b + z[d:]}] if k else [],
+            method="SLSQP",
+            options={"ftol": 1e-12, "maxiter": 500},
+        )
+        ours = np.concatenate([p[i].numpy(), np.maximum(0, -(A @ p[i].numpy() + b))])
+        assert value(ours) <= theirs.fun + tolerance * (1 + abs(theirs.fun))
+
+
+@pytest.mark.parametrize("iterations", [8, 12, 25])
+def test_quadratic_programs_stay_finite_when_a_constraint_cannot_be_met(iterations):
+    given = random_programs(12, 2, 1, seed=21)
+    for part in sqp.quadratic_program(*given, 20.0, iterations=iterations):
+        assert torch.isfinite(part).all()
+
+
+@pytest.mark.parametrize("slope", [1.0, 1e-2, 1e-4, 1e-8, 0.0])
+def test_a_flat_objective_does_not_keep_a_start_infeasible(slope):
+    found = solve(lambda x: torch.stack([slope * x.sum(-1), x[:, 0] - 0.8], -1), [[0.2, 0.5]], 0, 1, radius=0.05)
+    assert found.violation.item() < 1e-6
+
+
+@pytest.mark.parametrize("slope", [1.0, 1e-3, 1e-6, 0.0])
+def test_a_violated_constraint_is_stepped_towards_however_flat_the_objective(slope):
+    """With x + 0.2 y >= 0.5 out of reach of a box of 0.1, the solution is the corner nearest to it."""
+    p, _ = sqp.quadratic_program(
+        torch.eye(2)[None] * max(slope, 1e-8),
+        torch.full((1, 2), slope),
+        torch.tensor([[[1.0, 0.2]]]),
+        torch.tensor([[-0.5]]),
+        torch.full((1, 2), -0.1),
+        torch.full((1, 2), 0.1),
+        20.0,
+    )
+    torch.testing.assert_close(p, torch.full((1, 2), 0.1), rtol=0, atol=2e-3)
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+def test_box_programs_agree_with_scipy(d):
+    hessian, gradient, _, _, low, high = random_programs(12, d, 0, seed=d)
+    p = sqp.box_program(hessian, gradient, low, high, iterations=12)
+    assert ((p >= low) & (p <= high)).all()
+    for i in range(12):
+        H, g = hessian[i].numpy(), gradient[i].numpy()
+        bounds = list(zip(low[i].tolist(), high[i].tolist(), strict=True))
+        theirs = scipy_minimize(lambda z, H=H, g=g: 0.5 * z @ H @ z + g @ z, np.zeros(d), bounds=bounds, tol=1e-12)
+        ours = p[i].numpy()
+        assert 0.5 * ours @ H @ ours + g @ ours <= theirs.fun + 0.02 * abs(theirs.fun)
+
+
+def test_multipliers_are_those_of_the_active_constraints():
+    """Min (p - 1)^2 / 2 with p <= 0.4 has the multiplier 0.6; a slack constraint has none."""
+    p, multiplier = sqp.quadratic_program(
+        torch.ones(1, 1, 1),
+        torch.tensor([[-1.0]]),
+        torch.tensor([[[-1.0], [-1.0]]]),
+        torch.tensor([[0.4, 0.9]]),
+        torch.full((1, 1), -5.0),
+        torch.full((1, 1), 5.0),
+        20.0,
+        iterations=12,
+    )
+    assert p.item() == pytest.approx(0.4, abs=1e-4)
+    torch.testing.assert_close(multiplier[0], torch.tensor([0.6, 0.0]), rtol=0, atol=1e-3)

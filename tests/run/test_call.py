@@ -1,0 +1,206 @@
+"""A user's function may do anything: the report tells it in numbers and words."""
+
+import math
+import runpy
+import sys
+import time
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from pesky.run import call
+from pesky.run.call import BARE, Report, check, measure
+
+
+def returned(value: Any) -> Report:
+    return measure(lambda params: value, {})
+
+
+def raising(error: BaseException) -> Report:
+    def fail(params: Any) -> None:
+        raise error
+
+    return measure(fail, {})
+
+
+class Vague:
+    def __repr__(self) -> str:
+        raise RuntimeError("not today")
+
+
+class Mute(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("not today")
+
+
+def test_the_function_gets_a_dict_of_its_own() -> None:
+    given = MappingProxyType({"x": 1.5})
+
+    def spoil(params: dict[str, float]) -> dict[str, float]:
+        return {"f": params.pop("x")}
+
+    assert measure(spoil, given).outcomes == {"f": 1.5}
+    assert given == {"x": 1.5}
+
+
+def test_seconds_are_those_of_the_call() -> None:
+    assert 0.05 <= measure(lambda params: time.sleep(0.05), {}).seconds < 5
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        2,
+        2.0,
+        np.float32(2),
+        np.int64(2),
+        np.array(2.0),
+        np.array([[2.0]]),
+        torch.tensor(2.0, requires_grad=True),
+        torch.tensor([2]),
+        pd.Series([2.0]),
+        Decimal(2),
+        Fraction(4, 2),
+    ],
+)
+def test_numbers_of_every_library_are_floats(number: Any) -> None:
+    assert returned({"f": number})[:2] == ({"f": 2.0}, None)
+    assert returned(number).outcomes == {BARE: 2.0}
+    assert all(type(value) is float for value in (returned({"f": number}).outcomes or {}).values())
+
+
+@pytest.mark.parametrize("answer", [True, np.bool_(True), torch.tensor(True), np.array([True])])
+def test_answers_stay_answers(answer: Any) -> None:
+    (value,) = (returned({"f": answer}).outcomes or {}).values()
+    assert value is True
+
+
+@pytest.mark.parametrize("value", ["2.0", None, 1j, [2.0], np.array([1.0, 2.0]), torch.ones(2), Vague(), 10**400, {}])
+def test_what_is_no_number_is_told_and_the_rest_is_kept(value: Any) -> None:
+    report = returned({"f": 1, "g": value})
+    assert report.outcomes == {"f": 1.0}
+    assert report.error is not None
+    assert report.error.startswith("returned 'g' = ")
+    assert "expected a number" in report.error
+    assert len(report.error) < 300
+    assert "\n" not in report.error
+
+
+def test_what_is_neither_a_mapping_nor_a_number_is_told() -> None:
+    assert returned(None)[:2] == (
+        None,
+        "returned None: expected a mapping from outcomes to numbers, or one number: is a `return` missing?",
+    )
+    assert "returned (1.0, 2.0): expected a mapping" in str(returned((1.0, 2.0)).error)
+    assert "returned the key 3: expected an outcome's name" in str(returned({3: 1.0}).error)
+
+
+def test_an_exception_is_told_with_its_place() -> None:
+    def inner(x: float) -> float:
+        raise ValueError(f"x was {x}")
+
+    def outer(params: dict[str, float]) -> float:
+        return inner(params["x"])
+
+    lines = str(measure(outer, {"x": 3}).error).splitlines()
+    line = inner.__code__.co_firstlineno + 1
+    assert lines[0] == "ValueError: x was 3"
+    assert lines[1].startswith("  test_call.py:")
+    assert lines[1].endswith(': return inner(params["x"])')
+    assert lines[2] == f'  test_call.py:{line} in inner: raise ValueError(f"x was {{x}}")'
+    assert len(lines) == 3
+
+
+def test_the_place_is_in_the_code_of_the_user_not_of_a_library() -> None:
+    error = str(measure(lambda params: np.linalg.inv(np.ones(3)), {}).error)
+    assert error.startswith("LinAlgError: ")
+    assert "test_call.py" in error.splitlines()[-1]
+    assert "site-packages" not in error
+    assert "linalg.py" not in error
+
+
+def test_errors_stay_short() -> None:
+    def deep(params: Any) -> None:
+        deep(params)
+
+    assert len(str(measure(deep, {}).error)) < 700
+    assert len(str(raising(ValueError("long " * 10_000)).error)) < 700
+
+
+def test_the_cause_is_told() -> None:
+    def fail(params: Any) -> None:
+        try:
+            _ = 1 / 0
+        except ZeroDivisionError as error:
+            raise RuntimeError("the solver failed") from error
+
+    first = str(measure(fail, {}).error).splitlines()[0]
+    assert first == "RuntimeError: the solver failed (from ZeroDivisionError: division by zero)"
+
+
+def test_no_exception_escapes_but_ctrl_c() -> None:
+    assert str(raising(SystemExit(3)).error).startswith("SystemExit: 3")
+    assert str(raising(Mute()).error).startswith("Mute: (its message cannot be shown)")
+    assert str(raising(MemoryError()).error).startswith("MemoryError\n")
+    with pytest.raises(KeyboardInterrupt):
+        raising(KeyboardInterrupt())
+
+
+def test_a_bare_number_is_the_only_outcome_there_is() -> None:
+    assert check(returned(2), ["f"]) == ({"f": 2.0}, None)
+    values, reason = check(returned(2), ["f", "g"])
+    assert values == {}
+    assert reason == "returned the number 2.0: expected 'f', 'g', as in {'f': ..., 'g': ...}"
+
+
+def test_all_outcomes_are_valid() -> None:
+    assert check(returned({"f": 2, "ok": True}), ["f", "ok"], {"ok"}) == ({"f": 2.0, "ok": 1.0}, None)
+    assert check(returned({"f": 2, "ok": 0}), ["f", "ok"], {"ok"}) == ({"f": 2.0, "ok": 0.0}, None)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_value_that_is_not_finite_is_a_failure(value: float) -> None:
+    assert check(returned({"f": 1, "g": value}), ["f", "g"]) == (
+        {"f": 1.0},
+        f"returned 'g' = {value!r}: expected a finite number",
+    )
+
+
+@pytest.mark.parametrize("value", [0.5, math.nan, 2])
+def test_a_yes_or_no_is_nothing_else(value: float) -> None:
+    values, reason = check(returned({"f": 1, "ok": value}), ["f", "ok"], {"ok"})
+    assert values == {"f": 1.0}
+    assert "it is a yes or no, so expected True or False" in str(reason)
+
+
+def test_missing_and_unknown_outcomes_are_told() -> None:
+    values, reason = check(returned({"f": 1, "latency": 3}), ["f", "latency_ms"])
+    assert values == {"f": 1.0}
+    assert reason == (
+        "returned the unknown outcome 'latency': expected 'f', 'latency_ms'; "
+        "returned no 'latency_ms': it gave 'f', 'latency', expected 'f', 'latency_ms'"
+    )
+    assert check(returned({}), ["f"]) == ({}, "returned no 'f': it gave nothing, expected 'f'")
+    assert check(returned({"f": 1, "g": 2}), ["f"]) == ({"f": 1.0}, "returned the unknown outcome 'g': expected 'f'")
+
+
+def test_an_error_is_the_reason() -> None:
+    assert check(Report(None, "ValueError: no", 0.1), ["f"]) == ({}, "ValueError: no")
+    values, reason = check(returned({"f": 1, "g": None}), ["f", "g"])
+    assert values == {"f": 1.0}
+    assert reason == "returned 'g' = None: expected a number"
+
+
+def test_the_file_can_be_run_alone() -> None:
+    """A child process loads it without the package."""
+    alone = runpy.run_path(str(Path(call.__file__)))
+    assert alone["measure"](lambda params: params["x"], {"x": 2})[:2] == ({BARE: 2.0}, None)
+    imported = {value.__name__ for value in alone.values() if isinstance(value, type(sys))}
+    assert imported <= sys.stdlib_module_names
