@@ -5,14 +5,14 @@ import signal
 import numpy as np
 import pytest
 import torch
+import typecheck
 from hypothesis import settings
-from jaxtyping import install_import_hook
 
 # `pesky.problem`, `pesky.study` and `pesky.model.surrogate` answer wrong types with errors of their own
 PARTS = "belief binary botorch cost exact fit fit_binary gp hyper kernel paths slice"
 MODEL = tuple(f"model.{part}" for part in PARTS.split())
 ROOMS = ("space", "observations", *MODEL, "optimum", "infer", "acquire", "decide", "test_functions", "numerics.sqp")
-install_import_hook([f"pesky.{room}" for room in ROOMS], "typecheck.check")
+typecheck.install([f"pesky.{room}" for room in ROOMS])
 
 torch.set_default_dtype(torch.float64)
 torch.set_num_threads(1)
@@ -30,5 +30,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 @pytest.fixture(autouse=True)
 def seeded():
     """Libraries that draw from the global generators draw the same in every run, whichever tests ran before."""
+    typecheck.calls.clear()
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002 - the one that libraries use
