@@ -1,7 +1,7 @@
 """The types and shapes of the package's functions, checked while the tests run.
 
-Checking every call took two thirds of the processor time of a test that runs a study. In every test it is therefore the
-first calls of each function that are checked, and ever fewer of the later ones; no function that is called goes unchecked.
+To check every call took two thirds of the processor time of a test that runs a study. Therefore the first calls of each
+function in every test are checked, and ever fewer of the later ones: no function that is called goes unchecked.
 """
 
 from collections import Counter
