@@ -4,7 +4,7 @@ import mpmath
 import pytest
 import torch
 
-from pesky.infer.gaussian import cholesky, log_cdf, log_density, truncation
+from pesky.infer.gaussian import SERIES_BELOW, cholesky, log_cdf, log_density, log_expected_improvement, truncation
 
 mpmath.mp.dps = 60
 
@@ -52,6 +52,40 @@ def test_log_density_and_log_cdf_are_those_of_the_normal():
     normal = torch.distributions.Normal(0.0, 1.0)
     torch.testing.assert_close(log_density(a), normal.log_prob(a))
     torch.testing.assert_close(log_cdf(a), normal.cdf(a).log())
+
+
+def exact_log_improvement(u: float) -> tuple[float, float]:
+    """Log of phi(u) + u Phi(u), and its derivative Phi(u) / (phi(u) + u Phi(u))."""
+    with mpmath.workdps(80):
+        u = mpmath.mpf(u)
+        cdf = mpmath.erfc(-u / mpmath.sqrt(2)) / 2
+        improvement = mpmath.npdf(u) + u * cdf
+        return float(mpmath.log(improvement)), float(cdf / improvement)
+
+
+@pytest.mark.parametrize(
+    "u",
+    [-1e12, -1e7, -1e4, -300.0, SERIES_BELOW - 1e-9, SERIES_BELOW, -29.9, -12.0, -6.0, -1.0 - 1e-9, -1.0, -0.9, -0.3,
+     0.0, 0.5, 3.0, 10.0, 40.0, 1e7],
+)  # fmt: skip
+def test_the_log_of_the_expected_improvement_is_right_to_twelve_digits_in_both_tails(u: float):
+    here = torch.tensor([u, 0.0], requires_grad=True)
+    value = log_expected_improvement(here)
+    (slope,) = torch.autograd.grad(value[0], here)
+    exact_value, exact_slope = exact_log_improvement(u)
+    assert value[0].item() == pytest.approx(exact_value, rel=1e-12, abs=1e-14)
+    assert slope[0].item() == pytest.approx(exact_slope, rel=1e-12)
+    assert slope[1].item() == 0.0
+
+
+def test_the_log_of_the_expected_improvement_rises_and_is_minus_infinity_at_the_end():
+    u = torch.cat([-torch.logspace(8, -8, 20_001), torch.logspace(-8, 8, 20_001)]).requires_grad_()
+    value = log_expected_improvement(u)
+    (slope,) = torch.autograd.grad(value.sum(), u)
+    assert (value.diff() > 0).all()
+    assert torch.isfinite(slope).all()
+    assert (slope > 0).all()
+    assert log_expected_improvement(torch.tensor(-torch.inf)) == -torch.inf
 
 
 def test_cholesky_of_a_definite_matrix_adds_only_the_jitter():

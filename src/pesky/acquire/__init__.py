@@ -1,6 +1,7 @@
 """What a measurement is worth: one file per rule."""
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
+from pesky.acquire.baselines import QuasiRandom, Random
 from pesky.acquire.believer import believe
 from pesky.acquire.botorch import PESC, BotorchAcquisition
 from pesky.acquire.entropy.cmes import MaxValueEntropySearch
@@ -16,9 +17,7 @@ from pesky.acquire.pesc.gain import InformationGain, information_gain
 from pesky.acquire.pesc.options import DEFAULT, OPTIONS, PAPER, PescOptions
 from pesky.acquire.pesc.pes import UnconstrainedEntropySearch
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
-from pesky.acquire.random import Random
 from pesky.acquire.registry import RULES, rule_of
-from pesky.acquire.sobol import QuasiRandom
 
 __all__ = [
     "DEFAULT",

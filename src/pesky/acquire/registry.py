@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from pesky.acquire.base import Rule
+from pesky.acquire.baselines import QuasiRandom, Random
 from pesky.acquire.entropy.cmes import MaxValueEntropySearch
 from pesky.acquire.entropy.jesc import JointEntropySearch
 from pesky.acquire.entropy.rs import RejectionSampling
@@ -16,8 +17,6 @@ from pesky.acquire.improvement.evr import VolumeReduction
 from pesky.acquire.improvement.ieci import IntegratedImprovement
 from pesky.acquire.pesc.pes import UnconstrainedEntropySearch
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
-from pesky.acquire.random import Random
-from pesky.acquire.sobol import QuasiRandom
 from pesky.errors import ProblemError, unknown_name
 
 _ALL: tuple[type[Rule], ...] = (

@@ -8,7 +8,8 @@ from torch import Tensor
 
 LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 SERIES_BELOW = -30.0
-"""Below this the variance of a truncated normal is taken from its asymptotic series (relative error < 1e-6)."""
+"""Below this what would cancel is taken from its asymptotic series: the variance of a truncated normal (relative error
+< 1e-6), the expected improvement (< 1e-12)."""
 
 
 def log_density(a: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
@@ -19,6 +20,25 @@ def log_density(a: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
 def log_cdf(a: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
     """Log of the standard normal distribution function, finite far into the tail."""
     return torch.special.log_ndtr(a)
+
+
+def log_expected_improvement(u: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    """Log of E max(0, u + z) = phi(u) + u Phi(u), z standard normal, with a gradient far into both tails.
+
+    Below -1 the two terms cancel: with t = -u and Mills' ratio M(t) = Phi(-t) / phi(t) the logarithm is
+    log phi(t) + log(1 - t M(t)), and of the second term, about t^-2, digits are left down to `SERIES_BELOW`. From there
+    on it comes from the expansion of M: 1 - t M = t^-2 - 3 t^-4 + 15 t^-6 - ... (after Ament et al., NeurIPS 2023).
+    """
+    # Each branch is computed everywhere, at an argument within its range, so that no other one's gradient is NaN.
+    near = u.clamp(min=-1.0)
+    log_near = (log_density(near).exp() + near * torch.special.ndtr(near)).log()
+    tail = -u.clamp(max=-1.0)
+    t = tail.clamp(max=-SERIES_BELOW)
+    log_share = torch.log1p(-t * math.sqrt(math.pi / 2) * torch.special.erfcx(t / math.sqrt(2)))
+    q = tail.clamp(min=-SERIES_BELOW).square().reciprocal()
+    series = q * (1 - q * (3 - q * (15 - q * (105 - q * (945 - 10395 * q)))))
+    log_share = torch.where(u < SERIES_BELOW, series.log(), log_share)
+    return torch.where(u < -1.0, log_density(u) + log_share, log_near)
 
 
 def truncation(

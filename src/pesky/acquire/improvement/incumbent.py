@@ -7,12 +7,11 @@ to climb along in plain units.
 from typing import NamedTuple
 
 import torch
-from botorch.acquisition.analytic import _log_ei_helper  # private, and exactly this: tests/acquire/test_eic.py
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context
-from pesky.infer.gaussian import log_cdf
+from pesky.infer.gaussian import log_cdf, log_expected_improvement
 from pesky.model.belief import Belief, for_samples, over_samples, repeats
 from pesky.optimum.recommend import recommend, standing
 
@@ -47,7 +46,7 @@ def log_improvement(
 ) -> Float[Tensor, "*b x"]:
     """Log of E max(0, eta - f), f normal with these moments (METHOD 16)."""
     deviation = variance.sqrt()
-    return deviation.log() + _log_ei_helper((eta[..., None] - mean) / deviation)
+    return deviation.log() + log_expected_improvement((eta[..., None] - mean) / deviation)
 
 
 def log_feasibility(
