@@ -1,9 +1,9 @@
 """A database that the first version wrote: refused with the way to upgrade it, and whole after that."""
 
-import sqlite3
 from pathlib import Path
 
 import pytest
+from dumps import restore
 from sqlalchemy import text
 
 from pesky import Study
@@ -12,26 +12,13 @@ from pesky.store import Cause, State, open_store
 from pesky.store.sql.database import Database
 from pesky.store.sql.upgrade import upgrade
 
-DUMP = (Path(__file__).parent / "v1" / "study.sql").read_text()
+DUMP = Path(__file__).parent / "v1" / "study.sql"
 
 
 @pytest.fixture
 def old(url: str) -> str:
     """The URL of such a database, of either kind."""
-    if url.startswith("sqlite"):
-        connection = sqlite3.connect(url.removeprefix("sqlite:///"))
-        connection.executescript(DUMP)
-        connection.close()
-        return url
-    statements = [part.strip() for part in DUMP.replace("DOUBLE", "DOUBLE PRECISION").split(";\n")]
-    wanted = [part for part in statements if part.startswith(("CREATE", "INSERT"))]
-    wanted.sort(key=lambda part: "pesky_studies" not in part.split("(")[0])  # what others refer to comes first
-
-    def write(connection) -> None:
-        for statement in wanted:
-            connection.execute(text(statement.replace(":", r"\:")))
-
-    Database(url).write(write)
+    restore(DUMP, url)
     return url
 
 

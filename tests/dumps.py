@@ -1,0 +1,27 @@
+"""Databases that older versions wrote, kept as the SQL text that SQLite dumps, and made again of either kind."""
+
+import sqlite3
+from pathlib import Path
+
+from sqlalchemy import text
+
+from pesky.store.sql.database import Database
+
+
+def restore(dump: Path, url: str) -> None:
+    """Make the database of a dump at an URL where there is none."""
+    script = dump.read_text(encoding="utf-8")
+    if url.startswith("sqlite"):
+        connection = sqlite3.connect(url.removeprefix("sqlite:///"))
+        connection.executescript(script)
+        connection.close()
+        return
+    statements = [part.strip() for part in script.replace("DOUBLE", "DOUBLE PRECISION").split(";\n")]
+    wanted = [part for part in statements if part.startswith(("CREATE", "INSERT"))]
+    wanted.sort(key=lambda part: "pesky_studies" not in part.split("(")[0])  # what others refer to comes first
+
+    def write(connection) -> None:
+        for statement in wanted:
+            connection.execute(text(statement.replace(":", r"\:")))
+
+    Database(url).write(write)
