@@ -10,7 +10,7 @@ import pytest
 
 from pesky import Study
 from pesky.cli import codes
-from pesky.run.untold import Untold, rescue
+from pesky.run.rescue import Result, rescue
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ def test_results_that_a_run_could_not_keep_are_told_from_their_file(pesky, proje
     pesky("ask", "study.toml")
     study = Study.load("sqlite:///study.db")
     asked = study.evaluations[0]
-    rescued = rescue([Untold(study.identity, 0, 1, "all", asked.params, {"f": 1.0, "c": 2.0})], Path("study.db"))
+    rescued = rescue([Result(study.identity, 0, 1, "all", asked.params, {"f": 1.0, "c": 2.0})], Path("study.db"))
     assert rescued is not None
     told = pesky("tell", "study.toml", "--untold", rescued.path).stdout
     assert told == f"1 evaluation told from {rescued.path}; it can be deleted.\n"

@@ -230,4 +230,4 @@ def test_ctrl_c_works_within_a_second_whatever_the_storage_does(tmp_path, monkey
     assert (ending.kind, ending.is_storage_away) == ("interrupted", True)
     assert seconds < 1.0 + 0.5, f"Ctrl-C took {seconds:.1f} s, and half a second is for a busy machine"
     assert len(list(tmp_path.glob("pesky.untold-*.jsonl"))) == 1
-    assert loop.LOOK + loop.HURRY < 1.0
+    assert loop.INTERRUPTED_READ_SECONDS + loop.INTERRUPTED_CLOSE_SECONDS < 1.0

@@ -19,7 +19,6 @@ from survival.nursery import nursling
 
 from pesky import Study
 from pesky.errors import PeskyError
-from pesky.run import slurm
 from pesky.run.call import measure
 from pesky.run.slurm import JobFailed, JobLost, JobRaised, SlurmExecutor
 from pesky.store import Cause, State
@@ -30,9 +29,9 @@ LONG = 60.0
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slurm, "RESULT_PATIENCE", 0.5)
-    monkeypatch.setattr(slurm, "ACCOUNTING", 0.2)
-    monkeypatch.setattr(slurm, "RETRIES", (0.1,))
+    monkeypatch.setattr("pesky.run.slurm.job.RESULT_SECONDS", 0.5)
+    monkeypatch.setattr("pesky.run.slurm.states.ACCOUNTING_SECONDS", 0.2)
+    monkeypatch.setattr("pesky.run.slurm.executor.RESUBMIT_SECONDS", (0.1,))
 
 
 @pytest.fixture
@@ -358,7 +357,7 @@ def test_a_preempted_job_has_some_time_to_come_back(
     lose(cluster, lost, "PREEMPTED")
     time.sleep(1.5)
     assert not lost.done()
-    monkeypatch.setattr(slurm, "PREEMPTED_PATIENCE", 0.5)
+    monkeypatch.setattr("pesky.run.slurm.job.REQUEUE_SECONDS", 0.5)
     with pytest.raises(JobLost, match="PREEMPTED"):
         lost.result(LONG)
     job = cluster / lost.job.job_id  # pyright: ignore[reportAttributeAccessIssue]
@@ -495,7 +494,7 @@ def test_an_accounting_that_fails_or_talks_nonsense(
     cluster: Path, on_cluster: SlurmExecutor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sacct: str
 ) -> None:
     """What runs goes on, results are taken in, and the queue says who is gone."""
-    monkeypatch.setattr(slurm, "ANSWER", 1.0)
+    monkeypatch.setattr("pesky.run.slurm.states.ANSWER_SECONDS", 1.0)
     (cluster / "bin" / "sacct").write_text(f"#!/bin/bash\n{sacct}\n")
     release = str(tmp_path / "release")
 

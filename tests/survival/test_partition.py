@@ -27,9 +27,9 @@ from survival.records import check, lines
 
 from pesky import Budget, Problem, Study, Task
 from pesky.errors import PeskyError, StorageAway
-from pesky.run import loop
+from pesky.run import arrivals, loop
 from pesky.run.processes import WorkerStopped
-from pesky.run.within import within
+from pesky.run.retry import within
 from pesky.store import Cause, Evaluation, MemoryStore, State
 
 TIMEOUT = 2.0
@@ -409,7 +409,7 @@ def test_an_executor_that_lets_go_at_once_is_not_asked_thousands_of_times(error:
     began, cpu = time.monotonic(), time.process_time()
     study.run(noisy, Budget(seconds=3), executor=executor)
     seconds, cpu = time.monotonic() - began, time.process_time() - cpu
-    assert executor.calls <= loop.HASTE + 1 + seconds / loop.RUMOR, "one a second"
+    assert executor.calls <= arrivals.IMMEDIATE_ATTEMPTS + 1 + seconds / arrivals.HOLD_SECONDS, "one a second"
     assert cpu < 0.5 * seconds
     (only,) = study.evaluations.values()
     assert (only.state, only.cause, only.crashes) == (State.LOST, Cause.RELEASED, 0)
@@ -428,7 +428,7 @@ def test_an_executor_that_crashes_at_once_is_tried_so_often_and_no_more():
 
 def test_results_that_came_while_this_process_was_stopped_are_not_too_late(monkeypatch: pytest.MonkeyPatch):
     """When it goes on, the time of its calls is over, and their results are taken in first."""
-    monkeypatch.setattr(loop, "GLANCE", 5.0)
+    monkeypatch.setattr(loop, "POLL_SECONDS", 5.0)
     failed, awake = [], threading.Event()
 
     class Remembering(MemoryStore):

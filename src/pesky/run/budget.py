@@ -1,11 +1,12 @@
 """When to stop: evaluations, cost, time, nothing left that is worth its price, or nothing left at all."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 from pesky.errors import PeskyError, ProblemError
 from pesky.problem.fields import finite, whole
-from pesky.store import Limit
+from pesky.store import Evaluation, Limit, State
 
 Kind = Literal["budget", "seconds", "gain", "space", "interrupted"]
 """What ends a run; "space": every point of a finite one was measured, and without noise a repeat tells nothing."""
@@ -76,3 +77,11 @@ class Ending:
     def __str__(self) -> str:
         failed = f", {self.failed} failed, the last with {self.error}" if self.failed else ""
         return f"{self.reason} ({self.evaluations} evaluations done{failed})"
+
+
+def ending_of(kind: Kind, reason: str, evaluations: Iterable[Evaluation], is_storage_away: bool) -> Ending:
+    """How a run ended that left these evaluations; data of the user's own do not count."""
+    own = [e for e in evaluations if not e.is_yours]
+    failed = sorted((e for e in own if e.state is State.FAILED), key=lambda e: e.ended or 0.0)
+    error = (failed[-1].error or "").partition("\n")[0] if failed else None
+    return Ending(kind, reason, sum(e.state is State.DONE for e in own), len(failed), error, is_storage_away)

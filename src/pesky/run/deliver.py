@@ -8,13 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pesky.errors import DataError, StorageAway
-from pesky.run.untold import Untold
+from pesky.run.rescue import Result
+from pesky.run.retry import GIVE_UP_SECONDS
 
 log = logging.getLogger("pesky")
 
-PATIENCE = 300.0
-"""Seconds for which a storage that does not answer is tried again before the run gives up."""
-PAUSES = (0.1, 5.0)
+PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.1, 5.0
 """Seconds between two tries, at first and at most."""
 
 
@@ -23,7 +22,7 @@ class Delivery:
     """One thing to keep."""
 
     keep: Callable[[], object]
-    result: Untold | None
+    result: Result | None
     """What would be lost if it could not be kept; None for the word that there is nothing."""
     then: Callable[[], None]
     """Is called once it is kept, or nobody wants it any more."""
@@ -62,13 +61,13 @@ class Deliveries:
             if self._is_over:  # a result that comes after the run, of a call that could not be stopped
                 self._begin()
 
-    def end(self, patience: float) -> list[Untold]:
+    def end(self, seconds: float) -> list[Result]:
         """The results that could not be kept, within so many seconds if the storage is slow to answer."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()
         if self._thread is not None:
-            self._thread.join(max(patience, 0.0))
+            self._thread.join(max(seconds, 0.0))
         return [delivery.result for delivery in list(self._waiting) if delivery.result is not None]
 
     def _begin(self) -> None:
@@ -94,7 +93,7 @@ class Deliveries:
 
     def _kept(self, delivery: Delivery) -> bool:
         """Whether the delivery is kept, or not wanted, however often that had to be tried."""
-        pause = PAUSES[0]
+        pause = PAUSE_SECONDS
         while True:
             try:
                 delivery.keep()
@@ -104,12 +103,12 @@ class Deliveries:
                 if self.trouble is None:
                     log.warning("%s What was measured is kept here and told as soon as it answers.", error)
                 self.trouble = error
-                if self.seconds > PATIENCE:
+                if self.seconds > GIVE_UP_SECONDS:
                     self.error = error
                     return False
                 with self._changed:
                     self._changed.wait(pause)
-                pause = min(2 * pause, PAUSES[1])
+                pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
                 continue
             except Exception as error:  # a storage of the user's own may raise anything
                 self.error = error

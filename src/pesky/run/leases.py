@@ -7,21 +7,21 @@ import socket
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from pesky import host
 from pesky.errors import StorageError
-from pesky.run.within import within
+from pesky.run.client import AskTell
+from pesky.run.retry import within
 from pesky.store import Evaluation, State
 
-if TYPE_CHECKING:
-    from pesky.study.study import Study
+LONGEST_BEAT_SECONDS = 15.0
+"""Seconds between two renewals at most; of a short lease there are four."""
 
 
 class Leases:
     """The claims of one run, which a thread of its own renews; `held` gives the attempt of each id being measured."""
 
-    def __init__(self, study: "Study", seconds: float, held: Callable[[], Mapping[int, int]]) -> None:
+    def __init__(self, study: AskTell, seconds: float, held: Callable[[], Mapping[int, int]]) -> None:
         self.study, self.seconds, self.held = study, seconds, held
         self.worker = worker_name()
         self._over = threading.Event()
@@ -31,14 +31,14 @@ class Leases:
         """Renew what is held, until the end."""
         self._heart.start()
 
-    def end(self, patience: float) -> None:
+    def end(self, seconds: float) -> None:
         """Renew nothing more; what is still running may be asked again at once.
 
         A storage that does not answer within so many seconds is not waited for: leases run out by themselves.
         """
         self._over.set()
         with suppress(StorageError):
-            within(patience, self._release_all)
+            within(seconds, self._release_all)
 
     def free_orphans(self) -> None:
         """Let go of what a process of this machine was measuring that has died since."""
@@ -59,7 +59,7 @@ class Leases:
         self.study.store.release(self.study.identity, evaluation.id, why, attempt=evaluation.attempts)
 
     def _beat(self) -> None:
-        while not self._over.wait(min(self.seconds / 4, 15.0)):
+        while not self._over.wait(min(self.seconds / 4, LONGEST_BEAT_SECONDS)):
             if held := self.held():
                 with suppress(StorageError):  # tried again at the next beat
                     self.study.store.renew(self.study.identity, held, self.seconds)

@@ -13,11 +13,11 @@ from typing import IO, Any
 Output = int | IO[Any] | None
 """Where children print: a file or subprocess.DEVNULL; None is this process's standard error."""
 
-GRACE = 2.0
+TERMINATE_SECONDS = 2.0
 """Seconds from the request to end, SIGTERM, to the end, SIGKILL."""
-PATIENCE = 10.0
+EXIT_SECONDS = 10.0
 """Seconds for a child that was told to stop to do what it has registered for its exit."""
-GLANCE = 1.0
+POLL_SECONDS = 1.0
 """Seconds between looks at whether a silent child lives: what it forked may hold its end of the connection open."""
 SLOTS = 16
 """Functions that a child remembers; one that differs at every call must not fill its memory."""
@@ -72,7 +72,7 @@ class Process:
         try:
             self._connection.send((self._calls, message))
             while True:
-                if not self._connection.poll(max(0.0, min(GLANCE, until - time.monotonic()))):
+                if not self._connection.poll(max(0.0, min(POLL_SECONDS, until - time.monotonic()))):
                     if time.monotonic() >= until:
                         return None
                     if self.process.poll() is not None and not self._connection.poll():
@@ -96,23 +96,23 @@ class Process:
         """End the child as any program ends, or by force if it takes its time."""
         with suppress(OSError):
             self._connection.send((0, ("stop",)))
-        self.bury(PATIENCE)
+        self.bury(EXIT_SECONDS)
 
     def end(self) -> None:
         """End the child and all that it started, first kindly."""
         self.signal(signal.SIGTERM)
-        until = time.monotonic() + GRACE
+        until = time.monotonic() + TERMINATE_SECONDS
         while self.process.poll() is None or self.signal(0):
             if time.monotonic() >= until:
                 break
             time.sleep(0.01)
         self.bury(0)
 
-    def bury(self, patience: float) -> int:
+    def bury(self, seconds: float) -> int:
         """The exit status of a child that ends by itself, or by force after so many seconds; nothing of it is left."""
         if not self._is_buried:
             with suppress(subprocess.TimeoutExpired):
-                self.process.wait(patience)
+                self.process.wait(seconds)
             self.signal(signal.SIGKILL)
             self.process.wait()
             self._close()

@@ -14,7 +14,7 @@ import cloudpickle
 
 from pesky.errors import PeskyError
 from pesky.run.call import Report, show
-from pesky.run.process import GRACE, Output, Process
+from pesky.run.process import TERMINATE_SECONDS, Output, Process
 
 
 class WorkerDied(RuntimeError):
@@ -168,7 +168,7 @@ class _Keeper(threading.Thread):
         try:
             answer = child.answer(call.code, call.kind, call.arguments, call.timeout)
         except EOFError:
-            status = child.bury(GRACE)
+            status = child.bury(TERMINATE_SECONDS)
             if self._is_killed:
                 raise WorkerStopped("the call was stopped by `kill`.") from None
             died = WorkerDied(_ending(status))

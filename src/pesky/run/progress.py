@@ -3,23 +3,22 @@
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Generic, Literal, TypeVar
 
 from pesky.run.budget import Budget
+from pesky.run.client import AskTell
 from pesky.run.spending import spent
 from pesky.store import Evaluation, State
 
-if TYPE_CHECKING:
-    from pesky.study.study import Study
-
+S = TypeVar("S", bound=AskTell)
 Doing = Literal["asking", "waiting", "stopping"]
 
 
 @dataclass(frozen=True)
-class Progress:
+class Progress(Generic[S]):
     """Where a run stands."""
 
-    study: "Study"
+    study: S
     budget: Budget
     running: list[Evaluation]
     """What is being measured, here or elsewhere."""
@@ -36,13 +35,13 @@ class Progress:
 
 
 def progress_of(
-    study: "Study",
+    study: S,
     evaluations: Mapping[int, Evaluation],
     budget: Budget,
     began: float,
     last: Evaluation | None,
     state: Doing,
-) -> Progress:
+) -> Progress[S]:
     """Where a run stands that began at this time of the monotonic clock."""
     each = [e.state for e in evaluations.values()]
     return Progress(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor
-from typing import Any
+from typing import Any, NamedTuple
 
 from pesky.errors import ProblemError, unknown_name
 from pesky.problem import Problem
@@ -42,18 +42,28 @@ def functions_of(
     return {task: given[task] for task in wanted}
 
 
-def slots_of(
-    problem: Problem, tasks: tuple[str, ...], workers: int | None, executor: Executor | None
-) -> tuple[dict[str, tuple[tuple[str, ...], int]], int | None]:
-    """The tasks and slots of every resource, and how many evaluations may be in flight; None is in this process."""
+class Slots(NamedTuple):
+    """Where there is room for evaluations."""
+
+    tasks: dict[str, tuple[str, ...]]
+    """What is measured on each resource; all that needs none is on one without a name."""
+    counts: dict[str, int]
+    """How many evaluations there may be at a time on each."""
+    workers: int | None
+    """How many there may be in all, each in a process of its own; None is one at a time, in this process."""
+
+
+def slots_of(problem: Problem, tasks: tuple[str, ...], workers: int | None, executor: Executor | None) -> Slots:
+    """The room that there is for these tasks."""
     given = None if workers is None else whole("workers", workers, 1)
     if not problem.resources:
         has_timeout = any(problem.tasks[task].timeout is not None for task in tasks)
         default = 1 if has_timeout else None
         count = given or (default if executor is None else getattr(executor, "_max_workers", 1))
-        return {"": (tasks, count or 1)}, count
+        return Slots({"": tasks}, {"": count or 1}, count)
     own = {
         name: tuple(task for task in resource.tasks if task in tasks) for name, resource in problem.resources.items()
     }
-    resources = {name: (each, problem.resources[name].slots) for name, each in own.items() if each}
-    return resources, given or sum(slots for _, slots in resources.values())
+    used = {name: each for name, each in own.items() if each}
+    counts = {name: problem.resources[name].slots for name in used}
+    return Slots(used, counts, given or sum(counts.values()))

@@ -26,8 +26,11 @@ from pesky.problem import Option, Problem
 from pesky.problem.fields import whole
 from pesky.problem.known import KnownFunction
 from pesky.run.budget import Budget, Ending
+from pesky.run.loop import Loop
+from pesky.run.progress import Progress
+from pesky.run.rescue import Result, read_results
+from pesky.run.slots import Function
 from pesky.run.spending import beyond, kept_by_store, spent
-from pesky.run.untold import Untold, read_untold
 from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
@@ -41,9 +44,6 @@ from pesky.study.time_budget import TimeBudget
 
 if TYPE_CHECKING:
     import pandas
-
-    from pesky.run.progress import Progress
-    from pesky.run.slots import Function
 
 
 class Study:
@@ -250,7 +250,7 @@ class Study:
 
     def recover(self, path: str | Path) -> list[Evaluation]:
         """Take in the results of a file that a run wrote when its storage would not take them; again, if need be."""
-        results = read_untold(path)
+        results = read_results(path)
         for each in results:
             if each.study != self.identity:
                 raise DataError(
@@ -259,7 +259,7 @@ class Study:
                 )
         return [self._recovered(each) for each in results]
 
-    def _recovered(self, result: Untold) -> Evaluation:
+    def _recovered(self, result: Result) -> Evaluation:
         expected = self.problem.tasks[self._asked(result.id).task].outcomes
         values = check_outcomes(self.problem, result.outcomes)
         if result.error is None:
@@ -358,13 +358,13 @@ class Study:
 
     def run(
         self,
-        functions: "Function | Mapping[str, Function]",
+        functions: Function | Mapping[str, Function],
         budget: float | Budget,
         *,
         workers: int | None = None,
         executor: Executor | None = None,
         tasks: Collection[str] | None = None,
-        watch: "Callable[[Progress], None] | None" = None,
+        watch: Callable[[Progress[Any]], None] | None = None,
         lease: float = 60.0,
         attempts: int = 3,
         losses: int | None = None,
@@ -390,8 +390,6 @@ class Study:
                 second Ctrl-C always lets go. SIGTERM and SIGHUP let go at once and end the process, unless it has
                 handlers of its own for them.
         """
-        from pesky.run.loop import Loop  # the loop is a client of the study
-
         given = Budget.of(budget)
         check_counts(self.rule, given.gain_per_cost)
         loop = Loop(self, functions, given, workers, executor, tasks, watch, lease, attempts, losses, on_interrupt)

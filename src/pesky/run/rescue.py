@@ -17,7 +17,7 @@ log = logging.getLogger("pesky")
 
 
 @dataclass(frozen=True)
-class Untold:
+class Result:
     """What one attempt brought: the outcomes, or why it failed, or both."""
 
     study: str
@@ -43,7 +43,7 @@ class Rescued:
         return f"{what} measured and could not be kept: {self.path} has them, for `pesky tell STUDY.toml --untold FILE`"
 
 
-def rescue(results: Sequence[Untold], storage: Path | None) -> Rescued | None:
+def rescue(results: Sequence[Result], storage: Path | None) -> Rescued | None:
     """The file that these results were written to: beside the storage's file, or else wherever one can write.
 
     None if there are none. Where nothing can be written at all they go to the log, as the lines of that file.
@@ -66,7 +66,7 @@ def rescue(results: Sequence[Untold], storage: Path | None) -> Rescued | None:
     return None
 
 
-def read_untold(path: str | Path) -> list[Untold]:
+def read_results(path: str | Path) -> list[Result]:
     """The results in a file that `rescue` wrote; a DataError that names the line that is none."""
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -78,7 +78,7 @@ def read_untold(path: str | Path) -> list[Untold]:
     for number, line in enumerate(text.splitlines(), 1):
         try:
             given = json.loads(line)
-            results.append(Untold(**given))
+            results.append(Result(**given))
         except (ValueError, TypeError) as error:
             raise DataError(
                 f"{path}, line {number}: expected a result as a JSON object, as pesky writes it ({error})."
@@ -86,7 +86,7 @@ def read_untold(path: str | Path) -> list[Untold]:
     return results
 
 
-def _plain(result: Untold) -> dict[str, object]:
+def _plain(result: Result) -> dict[str, object]:
     return {**vars(result), "params": dict(result.params), "outcomes": dict(result.outcomes)}
 
 

@@ -10,13 +10,13 @@ from study.quick import measure, quick
 
 from pesky import DataError, StorageError
 from pesky.errors import StorageAway
-from pesky.run import untold
-from pesky.run.untold import Untold, read_untold, rescue
+from pesky.run import rescue as rescuing
+from pesky.run.rescue import Result, read_results, rescue
 from pesky.store import MemoryStore, State
 
 RESULTS = [
-    Untold("5f2c", 3, 1, "all", {"x": 0.25, "kind": "low"}, {"f": 1.5}, None, 2.0),
-    Untold("5f2c", 4, 2, "all", {"x": 1 / 3, "kind": "high"}, {}, "diverged", None),
+    Result("5f2c", 3, 1, "all", {"x": 0.25, "kind": "low"}, {"f": 1.5}, None, 2.0),
+    Result("5f2c", 4, 2, "all", {"x": 1 / 3, "kind": "high"}, {}, "diverged", None),
 ]
 
 
@@ -25,30 +25,30 @@ def test_what_is_written_is_read_again(tmp_path):
     assert rescued is not None
     assert rescued.path.parent == tmp_path
     assert rescued.path.name.startswith("study.db.untold-")
-    assert read_untold(rescued.path) == RESULTS
+    assert read_results(rescued.path) == RESULTS
     assert "2 results that were measured" in str(rescued)
     assert rescue([], tmp_path / "study.db") is None
 
 
 def test_where_nothing_can_be_written_there_is_another_place(tmp_path, monkeypatch):
     (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr(untold.tempfile, "gettempdir", lambda: str(tmp_path / "temporary"))
+    monkeypatch.setattr(rescuing.tempfile, "gettempdir", lambda: str(tmp_path / "temporary"))
     monkeypatch.chdir(tmp_path)
-    write = untold._write
+    write = rescuing._write
 
     def full(path: Path, text: str) -> None:
         if path.parent != tmp_path / "temporary":
             raise OSError(errno.ENOSPC, "No space left on device")
         write(path, text)
 
-    monkeypatch.setattr(untold, "_write", full)
+    monkeypatch.setattr(rescuing, "_write", full)
     rescued = rescue(RESULTS, tmp_path / "study.db")
     assert rescued is not None
-    assert read_untold(rescued.path) == RESULTS
+    assert read_results(rescued.path) == RESULTS
 
 
 def test_where_nothing_can_be_written_at_all_the_results_are_printed(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(untold, "_write", lambda path, text: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
+    monkeypatch.setattr(rescuing, "_write", lambda path, text: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
     with caplog.at_level(logging.ERROR, "pesky"):
         assert rescue(RESULTS, tmp_path / "study.db") is None
     lines = [record.getMessage() for record in caplog.records]
@@ -60,9 +60,9 @@ def test_a_file_of_something_else_is_refused(tmp_path, text):
     path = tmp_path / "some.jsonl"
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(DataError, match=r"some\.jsonl"):
-        read_untold(path)
+        read_results(path)
     with pytest.raises(DataError, match="cannot be read"):
-        read_untold(tmp_path / "none")
+        read_results(tmp_path / "none")
 
 
 class Failing(MemoryStore):
@@ -86,7 +86,7 @@ def test_a_storage_that_takes_no_more_ends_the_run_and_nothing_is_lost(tmp_path,
         s.run(measure, budget=6, workers=2)
     (path,) = tmp_path.glob("study.db.untold-*.jsonl")
     assert str(path) in caplog.text
-    results = read_untold(path)
+    results = read_results(path)
     assert 1 <= len(results) <= 2
     store.is_broken = False
     taken = s.recover(path)

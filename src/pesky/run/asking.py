@@ -1,0 +1,68 @@
+"""What is measured next where there is room for it."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from pesky.run.budget import Budget, Exhausted, Kind
+from pesky.run.client import AskTell
+from pesky.run.leases import Leases
+from pesky.run.retry import Retry
+from pesky.run.slots import Slots
+from pesky.store import Evaluation, State
+
+
+class Asker:
+    """Asks a study for the free slots of a run, and remembers where there was nothing worth asking, and why."""
+
+    def __init__(
+        self, study: AskTell, storage: Retry, slots: Slots, budget: Budget, leases: Leases, losses: int | None
+    ) -> None:
+        self._study, self._storage, self._slots = study, storage, slots
+        self._budget, self._leases, self._losses = budget, leases, losses
+        self._exhausted: dict[str, tuple[Exhausted, tuple[object, ...]]] = {}
+        """Of each resource without a question the reason, and how things stood then."""
+
+    def free(self, taken: Mapping[str, int]) -> Iterator[str]:
+        """The resources with a free slot that there may be a question for; `taken` are the slots of each in use."""
+        if sum(taken.values()) >= (self._slots.workers or 1):
+            return
+        for resource, slots in self._slots.counts.items():
+            if taken.get(resource, 0) >= slots:
+                continue
+            if resource in self._exhausted and self._exhausted[resource][1] == self._situation():
+                continue
+            yield resource
+
+    def ask(self, resource: str) -> Evaluation | None:
+        """The best question of the resource's tasks; None if none is worth asking, or nothing is left to spend."""
+        self._exhausted.pop(resource, None)
+        try:
+            return self._storage(partial(self._ask, self._slots.tasks[resource]))
+        except Exhausted as reason:
+            self._exhausted[resource] = reason, self._situation()
+            return None
+
+    def _ask(self, tasks: tuple[str, ...]) -> Evaluation:
+        return self._study.ask(
+            tasks,
+            worker=self._leases.worker,
+            lease=self._leases.seconds,
+            losses=self._losses,
+            limit=self._budget.limit,
+            gain_per_cost=self._budget.gain_per_cost,
+        )
+
+    def _situation(self) -> tuple[object, ...]:
+        """What must change before a resource that had nothing worth asking is asked again."""
+        return tuple((e.state, len(e.outcomes)) for e in self._storage.evaluations().values())
+
+    def why_over(self) -> tuple[Kind, str] | None:
+        """Why there is nothing more to ask; None while others are measuring, whose evaluations may still be lost."""
+        here = {task for tasks in self._slots.tasks.values() for task in tasks}
+        each = self._storage.evaluations().values()
+        if any(e.state is State.RUNNING or (e.state is State.LOST and e.task in here) for e in each):
+            self._exhausted.clear()
+            return None
+        reasons = [reason for reason, _ in self._exhausted.values()]
+        first = next((reason for reason in reasons if reason.kind == "budget"), reasons[0])
+        return first.kind, str(first)
