@@ -35,7 +35,7 @@ class BotorchLogEI(Rule):
         if not constraints:
             raise ProblemError("BoTorch's constrained LogEI needs a constraint, and this problem has none.")
 
-    def prepare(self, context: Context) -> PointPreference:
+    def acquisition(self, context: Context) -> PointPreference:
         belief = context.belief
         assert isinstance(belief, GaussianProcess)
         advice = recommend(belief, context.space, context.confidence, context.seed)

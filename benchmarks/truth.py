@@ -88,6 +88,6 @@ def true_gains(
     """The gains on the grid and their standard errors."""
     space = Space({f"x{i}": Real(0.0, 1.0) for i in range(grid.shape[-1])})
     confidence = torch.full((len(rows) - 1,), 0.95).to(grid)
-    acquisition = rule.prepare(Context(move(belief_of(rows), grid.device), space, confidence, generator))
+    acquisition = rule.acquisition(Context(move(belief_of(rows), grid.device), space, confidence, generator))
     value, error = acquisition.measured(grid)
     return value.mT, error.mT

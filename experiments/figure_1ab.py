@@ -90,11 +90,11 @@ def compare_gains(
     def context() -> Context:
         return Context(belief, Space.of(benchmark.problem), confidence, torch.Generator().manual_seed(seed))
 
-    truth = RejectionSampling(cells=CELLS, samples=samples).prepare(context())
+    truth = RejectionSampling(cells=CELLS, samples=samples).acquisition(context())
     value, error = truth.measured(grid)
     gains = {"rs": value}
     for label, setting in {"pesc": DEFAULT, "pesc-paper": PAPER}.items():
-        gains[label] = PredictiveEntropySearch(setting).prepare(context())(grid)
+        gains[label] = PredictiveEntropySearch(setting).acquisition(context())(grid)
     named = {
         label: {name: rounded(values[:, j], DIGITS) for j, name in enumerate(rows)} for label, values in gains.items()
     }

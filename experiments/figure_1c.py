@@ -13,7 +13,7 @@ EXPERIMENT = Experiment(
     worlds=partial(drawn, 1),
     contenders={
         "pesc": Contender(rule_of("pesc")),
-        "pesc-paper": Contender(rule_of("pesc", setting=PAPER)),
+        "pesc-paper": Contender(rule_of("pesc", options=PAPER)),
         "rs": Contender(rule_of("rs")),
         "rsdg": Contender(rule_of("rsdg")),
     },

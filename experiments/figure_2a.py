@@ -13,7 +13,7 @@ EXPERIMENT = Experiment(
     worlds=partial(drawn, 2),
     contenders={
         "pesc": Contender(rule_of("pesc")),
-        "pesc-paper": Contender(rule_of("pesc", setting=PAPER)),
+        "pesc-paper": Contender(rule_of("pesc", options=PAPER)),
         "jesc": Contender(rule_of("jesc")),
         "cmes": Contender(rule_of("cmes")),
         "eic": Contender(rule_of("eic")),

@@ -27,8 +27,8 @@ EXPERIMENT = Experiment(
     worlds=toys,
     contenders={
         "pesc": Contender(rule_of("pesc")),
-        "pesc-fine": Contender(rule_of("pesc", setting=replace(DEFAULT, coarse=None))),
-        "pesc-paper": Contender(rule_of("pesc", setting=replace(PAPER, samples=PAPERS_SAMPLES))),
+        "pesc-fine": Contender(rule_of("pesc", options=replace(DEFAULT, coarse=None))),
+        "pesc-paper": Contender(rule_of("pesc", options=replace(PAPER, samples=PAPERS_SAMPLES))),
         "jesc": Contender(rule_of("jesc")),
         "cmes": Contender(rule_of("cmes")),
         "eic": Contender(rule_of("eic")),

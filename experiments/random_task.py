@@ -22,10 +22,10 @@ class RandomTask(Rule):
     measures: ClassVar[Literal["each", "together"]] = "each"
     in_nats: ClassVar[bool] = False
 
-    setting: PescOptions = DEFAULT
+    options: PescOptions = DEFAULT
 
-    def prepare(self, context: Context) -> "OneRow":
-        acquisition = PredictiveEntropySearch(self.setting).prepare(context)
+    def acquisition(self, context: Context) -> "OneRow":
+        acquisition = PredictiveEntropySearch(self.options).acquisition(context)
         rows = context.belief.amplitude.shape[-1]
         row = (uniform(context.generator, *lanes(context.generator), like=context.belief.points) * rows).long()
         return OneRow(acquisition, torch.nn.functional.one_hot(row, rows).to(context.belief.points))
@@ -35,13 +35,9 @@ class OneRow(AcquisitionFunction):
     """The worth of one row alone: the others are worth nothing."""
 
     def __init__(self, acquisition: AcquisitionFunction, weight: Float[Tensor, "*w j"]) -> None:
-        super().__init__(acquisition.belief, acquisition.centers, acquisition.usable)
+        super().__init__(acquisition.belief, acquisition.search_centers, acquisition.search_mask, acquisition.optima)
         self.acquisition, self.weight = acquisition, for_samples(acquisition.belief, weight[..., None])
-        self.seconds, self.optima, self.memory_per_point = (
-            acquisition.seconds,
-            acquisition.optima,
-            acquisition.memory_per_point,
-        )
+        self.memory_per_point = acquisition.memory_per_point
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         # A gain may come out slightly negative; the other rows must still be worth less.

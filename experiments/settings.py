@@ -25,7 +25,7 @@ VARIED = {
 
 def pesc(setting: PescOptions) -> Contender:
     """PESC with this setting."""
-    return Contender(rule_of("pesc", setting=setting))
+    return Contender(rule_of("pesc", options=setting))
 
 
 FINE = replace(DEFAULT, fine_from=0)

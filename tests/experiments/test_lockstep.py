@@ -94,8 +94,8 @@ def near(one: Tensor, other: Tensor, tolerance: float = TOLERANCE) -> None:
 
 
 CASES = {
-    "pesc": Case("2", rule_of("pesc", setting=QUICK)),
-    "pesc-paper": Case("1", rule_of("pesc", setting=PLAIN)),
+    "pesc": Case("2", rule_of("pesc", options=QUICK)),
+    "pesc-paper": Case("1", rule_of("pesc", options=PLAIN)),
     "jesc": Case("2", rule_of("jesc", **SMALL)),
     "cmes": Case("1", rule_of("cmes", **SMALL)),
     "eic": Case("2", rule_of("eic"), tolerance=TIGHT),
@@ -105,7 +105,7 @@ CASES = {
     "al": Case("1", rule_of("al", samples=32), tolerance=TIGHT),
     "al-known": Case("toy", rule_of("al", samples=32), knowing_the_objective, TIGHT),
     "eic-decoupled": Case("2", rule_of("eic-decoupled", samples=8, spread=32, draws=100), measured_separately),
-    "pesc-decoupled": Case("toy", rule_of("pesc", setting=QUICK), measured_separately),
+    "pesc-decoupled": Case("toy", rule_of("pesc", options=QUICK), measured_separately),
     "random-task": Case("1", RandomTask(), measured_separately),
 }
 
@@ -144,7 +144,7 @@ def test_some_have_an_incumbent_and_others_none(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("setting", [QUICK, PLAIN])
 def test_some_need_a_second_chance(setting: PescOptions, monkeypatch: pytest.MonkeyPatch):
     found = watch(monkeypatch, sample, "_minimize")
-    Case("rare", rule_of("pesc", setting=setting)).check()
+    Case("rare", rule_of("pesc", options=setting)).check()
     drawing = [len(source) for (*_, source), _ in found]
     assert drawing[0] == len(SEEDS)
     assert 1 < drawing[1] < len(SEEDS)
@@ -188,13 +188,13 @@ def ask(benchmark: Benchmark, model: GP, rule: Rule, seed: int, steps: int) -> t
     ("case", "seed"),
     [
         (Case("2", rule_of("pesc")), 0),
-        (Case("toy", rule_of("pesc", setting=PAPER)), 1),
+        (Case("toy", rule_of("pesc", options=PAPER)), 1),
         (Case("toy", rule_of("jesc")), 2),
         (Case("2", rule_of("eic")), 3),
         (Case("2", rule_of("random")), 4),
         (Case("toy", rule_of("pesc"), measured_separately), 5),
         (CASES["eic-decoupled"], 6),
-        (Case("rare", rule_of("pesc", setting=QUICK)), 0),
+        (Case("rare", rule_of("pesc", options=QUICK)), 0),
     ],
     ids=lambda given: given.rule.name if isinstance(given, Case) else "",
 )

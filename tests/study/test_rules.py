@@ -25,7 +25,7 @@ def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
     more = PredictiveEntropySearch(replace(own, samples=9))
     assert Study(PROBLEM, rule=PredictiveEntropySearch(own), samples=9).rule == more
     assert Study(PROBLEM, rule={"name": "eic", "noise_factor": False}).rule == ExpectedImprovement(False)
-    assert Study(PROBLEM, rule={"name": "pesc", "setting": "paper"}).rule == PredictiveEntropySearch(PAPER)
+    assert Study(PROBLEM, rule={"name": "pesc", "options": "paper"}).rule == PredictiveEntropySearch(PAPER)
     assert rule_of("al", patience=0) == AugmentedLagrangian(patience=0)
     assert Study(PROBLEM, rule="cmes", samples=9).rule == rule_of("cmes", samples=9)
 
@@ -55,8 +55,8 @@ def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
         (PROBLEM, {"rule": {"name": "al", "tolerance": -1}}, "'al': tolerance was -1: expected a number, 0 or above"),
         (
             PROBLEM,
-            {"rule": {"name": "pesc", "setting": "papper"}},
-            "'pesc': setting: unknown setting 'papper'.*'paper'",
+            {"rule": {"name": "pesc", "options": "papper"}},
+            "'pesc': unknown options 'papper'.*'paper'",
         ),
         (PROBLEM, {"rule": "eic", "setting": "paper"}, "setting was 'paper', which is PESC's; the rule 'eic' has none"),
         (PROBLEM, {"rule": "eic", "samples": 5}, "samples was 5, and the rule 'eic' draws none: leave it out"),
@@ -102,5 +102,5 @@ def test_a_rule_without_what_every_rule_has_is_refused_when_it_is_written():
         class Careless(Rule):
             name = "careless"
 
-            def prepare(self, context):
+            def acquisition(self, context):
                 raise NotImplementedError

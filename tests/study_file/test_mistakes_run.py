@@ -33,7 +33,7 @@ MISTAKES = {
     "an unknown setting": ("seed = 0", 'setting = "fast"', "run.setting", "setting", '"default" or "paper"'),
     "an unknown rule": ("seed = 0", 'rule = "ei"', "run.rule", "rule", "expected one of pesc, jesc, cmes"),
     "a rule that has no such setting": (
-        "seed = 0", 'rule = { name = "eic", noise = 1 }', "run.rule", "rule", "the rule 'eic': unknown setting 'noise'",
+        "seed = 0", 'rule = { name = "eic", noise = 1 }', "run.rule", "rule", "the rule 'eic': unknown option 'noise'",
     ),
     "a rule in a table without a name": (
         "seed = 0", "rule = { noise_factor = true }", "run.rule", "rule", "expected a name in it, like name = 'eic'",

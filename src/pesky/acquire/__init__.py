@@ -15,8 +15,7 @@ from pesky.acquire.improvement.evr import VolumeReduction
 from pesky.acquire.improvement.ieci import IntegratedImprovement
 from pesky.acquire.pesc.gain import InformationGain, information_gain
 from pesky.acquire.pesc.options import DEFAULT, OPTIONS, PAPER, PescOptions
-from pesky.acquire.pesc.pes import UnconstrainedEntropySearch
-from pesky.acquire.pesc.rule import PredictiveEntropySearch
+from pesky.acquire.pesc.rule import PredictiveEntropySearch, UnconstrainedEntropySearch
 from pesky.acquire.registry import RULES, rule_of
 
 __all__ = [

@@ -1,20 +1,21 @@
-"""What a rule is: it looks at a scene once, and can then say what measuring at any x is worth."""
+"""What a rule is: it makes an acquisition function, what measuring at any x is worth, of a decision's context."""
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import fields
-from typing import Any, ClassVar, Literal, NamedTuple
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.acquire.fantasy import Pending
-from pesky.acquire.pesc.options import OPTIONS, PescOptions
 from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import Belief, for_samples, over_samples
 from pesky.numerics.rng import Seed, Source, draw_seed
+from pesky.numerics.runtime import Timings
 from pesky.optimum.sample import Optima, sample_optima
 from pesky.problem.fields import finite, whole
 from pesky.space import Space
@@ -23,8 +24,12 @@ CHUNK = {"cpu": 2_000_000, "cuda": 400_000_000}
 """Numbers in the largest tensor of one evaluation, on each kind of device; more points are taken in turns."""
 
 
-class Context(NamedTuple):
-    """All that a rule may look at, of one study or of several in lockstep, none of which awaits anything."""
+@dataclass(frozen=True)
+class Context:
+    """All that a rule may look at for one decision.
+
+    Of one study, or of several in lockstep, none of which awaits anything.
+    """
 
     belief: Belief
     space: Space
@@ -37,6 +42,12 @@ class Context(NamedTuple):
     """Questions so far, measured or not."""
     seed: Seed = 0
     """Of the whole study: the same for every question."""
+    timings: Timings = field(default_factory=Timings)
+    """How long the stages of this decision took."""
+
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        """Counts what happens within it as the time of this stage: `with context.timed("x*"):`."""
+        return self.timings.timed(stage, self.belief.amplitude)
 
     def draw_seed(self) -> Seed:
         """A seed for what makes its own random numbers."""
@@ -63,21 +74,24 @@ class AcquisitionFunction(ABC):
     """Whether the values are logarithms, because what is worth anything at all may differ by hundreds of decades."""
     memory_per_point: int = 1
     """Numbers that one point takes in the largest tensor on the way."""
-    optima: Optima | None = None
-    """The samples of x* behind it, if it has any."""
     is_coarse: bool = False
     """Whether it values the measurements as if they were noisier than they are, to see past what they would tell."""
 
     def __init__(
-        self, belief: Belief, centers: Float[Tensor, "*w c d"], usable: Bool[Tensor, "*w c"] | None = None
+        self,
+        belief: Belief,
+        search_centers: Float[Tensor, "*w c d"],
+        search_mask: Bool[Tensor, "*w c"] | None = None,
+        optima: Optima | None = None,
     ) -> None:
-        self.seconds: dict[str, float] = {}
-        """Time of each stage of its preparation, where there are several: see `clock`."""
         self.belief = belief
-        self.centers = centers
+        self.search_centers = search_centers
         """Points near which it is probably large: where the search looks closer."""
-        self.usable = torch.ones_like(centers[..., 0], dtype=torch.bool) if usable is None else usable
-        """Which of the centers are none of those before: of studies in lockstep some have fewer."""
+        everywhere = torch.ones_like(search_centers[..., 0], dtype=torch.bool)
+        self.search_mask = everywhere if search_mask is None else search_mask
+        """Which of the search centers are none of those before: of studies in lockstep some have fewer."""
+        self.optima = optima
+        """The samples of x* behind it, if it has any."""
 
     @property
     def batch(self) -> torch.Size:
@@ -98,7 +112,7 @@ class AcquisitionFunction(ABC):
 
 
 class PointPreference(AcquisitionFunction):
-    """The worth of a rule that has made up its mind about the point: largest there, and falling with the distance.
+    """Of a rule that has made up its mind about the point: largest there, and falling with the distance.
 
     `weight` is what measuring each row there is worth.
     """
@@ -116,8 +130,8 @@ class Rule(ABC):
     """How the next question is chosen; a frozen dataclass, whose fields are what can be set.
 
     A subclass has a `name`, says what it `measures`, "each" or "together", and whether its values are `in_nats`, and
-    overrides `prepare`, which does all that does not depend on x. What is pending in the scene is its business:
-    `believe(scene.belief, scene.pending)` is the belief as it will be, if the results come out as expected.
+    overrides `acquisition`, which does all that does not depend on x. What is pending in the context is its business:
+    `believe(context.belief, context.pending)` is the belief as it will be, if the results come out as expected.
     """
 
     name: ClassVar[str]
@@ -135,43 +149,39 @@ class Rule(ABC):
             )
 
     def __post_init__(self) -> None:
-        given = {field.name: getattr(self, field.name) for field in fields(self)}  # pyright: ignore[reportArgumentType]
-        for name, value in self.checked(given).items():
-            object.__setattr__(self, name, value)
+        for each in fields(self):  # pyright: ignore[reportArgumentType] (every rule is a dataclass)
+            what, given = f"the rule {self.name!r}: {each.name}", getattr(self, each.name)
+            object.__setattr__(self, each.name, _checked(what, given, each.default, each.metadata.get("least", 1)))
 
     @classmethod
-    def checked(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings, names turned into what they name; a ProblemError if one is unknown or of the wrong kind."""
-        known = {field.name: field for field in fields(cls)}  # pyright: ignore[reportArgumentType] (a dataclass)
-        for name in settings:
-            if name not in known:
-                raise ProblemError(f"the rule {cls.name!r}: {unknown_name('setting', name, known)}")
-        return {
-            name: _checked(
-                f"the rule {cls.name!r}: {name}", value, known[name].default, known[name].metadata.get("least", 1)
-            )
-            for name, value in settings.items()
-        }
+    def option_names(cls) -> list[str]:
+        """What can be set by name, as in a study file."""
+        return [each.name for each in fields(cls)]  # pyright: ignore[reportArgumentType]
+
+    def configured(self, given: Mapping[str, Any]) -> "Rule":
+        """The same rule with these options; a ProblemError if one is unknown or of the wrong kind."""
+        for name in given:
+            if name not in self.option_names():
+                raise ProblemError(f"the rule {self.name!r}: {unknown_name('option', name, self.option_names())}")
+        return self._with(given)
+
+    def _with(self, given: Mapping[str, Any]) -> "Rule":
+        return replace(self, **given)  # pyright: ignore[reportArgumentType, reportReturnType]
 
     def check(self, dim: int, constraints: int) -> None:  # noqa: B027 (most rules take any problem)
         """Nothing, or a ProblemError that says why the rule does not suit such a problem."""
 
     @abstractmethod
-    def prepare(self, context: Context) -> AcquisitionFunction:
-        """What measuring is worth, in this scene."""
+    def acquisition(self, context: Context) -> AcquisitionFunction:
+        """What measuring at any x is worth, in this context."""
 
-    def refresh(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
-        """The same, in haste: at the hyperparameters that `before` was prepared for, with more data or questions."""
-        return self.prepare(context)
+    def update(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
+        """The same, in haste: at the hyperparameters that `before` was made for, with more data or questions."""
+        return self.acquisition(context)
 
 
 def _checked(what: str, given: Any, default: object, least: int) -> Any:
     """What was given for a field, if it is of the kind of its default; a ProblemError if it is not."""
-    if isinstance(default, PescOptions):
-        setting = OPTIONS.get(given) if isinstance(given, str) else given
-        if not isinstance(setting, PescOptions):
-            raise ProblemError(f"{what}: {unknown_name('setting', given, OPTIONS)}")
-        return setting
     if isinstance(default, bool):
         if not isinstance(given, bool):
             raise ProblemError(f"{what} was {given!r}: expected True or False.")

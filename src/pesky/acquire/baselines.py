@@ -22,7 +22,7 @@ class Random(Rule):
     measures: ClassVar[Literal["each", "together"]] = "each"
     in_nats: ClassVar[bool] = False
 
-    def prepare(self, context: Context) -> PointPreference:
+    def acquisition(self, context: Context) -> PointPreference:
         # Random numbers of this question alone, whatever else was drawn for it.
         source = source_of(question_seed(context.seed, context.asked))
         row = uniform(source, *lanes(source), like=context.belief.points) * context.belief.amplitude.shape[-1]
@@ -39,7 +39,7 @@ class QuasiRandom(Rule):
     measures: ClassVar[Literal["each", "together"]] = "each"
     in_nats: ClassVar[bool] = False
 
-    def prepare(self, context: Context) -> PointPreference:
+    def acquisition(self, context: Context) -> PointPreference:
         # One sequence for the whole study, of which this question takes its own point.
         u = context.space.sobol(context.asked + 1, context.seed)[..., -1, :]
         weight = prefer_row(context, torch.tensor(context.asked))

@@ -24,7 +24,7 @@ from pesky.space import Space
 class BotorchAcquisition(BotorchAcquisitionFunction):
     """What measuring at x is worth to a rule; all that does not depend on x is done at construction.
 
-    >>> acquisition = Acquisition(model, "cmes", constraints={1: (None, 0.0)})    # minimize outcome 0, outcome 1 <= 0
+    >>> acquisition = BotorchAcquisition(model, "cmes", constraints={1: (None, 0.0)})  # outcome 1 is 0 at most
     >>> optimize_acqf(acquisition, bounds=unit_cube, q=1, num_restarts=5, raw_samples=256)
     """
 
@@ -43,11 +43,11 @@ class BotorchAcquisition(BotorchAcquisitionFunction):
         X_pending_evaluation_mask: Bool[Tensor, "..."] | None = None,
         X_evaluation_mask: Bool[Tensor, "..."] | None = None,
     ) -> None:
-        """Prepare everything that does not depend on x.
+        """Everything that does not depend on x is computed here.
 
         Args:
             model: A fitted BoTorch model (a `ModelListGP` for decoupled data), or a `Belief` on the unit cube.
-            rule: Its name, or the rule itself with settings of its own.
+            rule: Its name, or the rule itself with options of its own.
             objective: The outcome to minimize, or to maximize if `maximize`.
             maximize: Whether the objective is to be as large as possible.
             constraints: For each constrained outcome its bounds (lower, upper), None where there is none. For a
@@ -88,7 +88,7 @@ class BotorchAcquisition(BotorchAcquisitionFunction):
         self.set_X_pending(X_pending, X_pending_evaluation_mask)
 
     def set_X_pending(self, X_pending: Tensor | None = None, X_pending_evaluation_mask: Tensor | None = None) -> None:
-        """Tell which points are being measured, and which outcomes at each; everything is prepared anew."""
+        """Tell which points are being measured, and which outcomes at each; everything is computed anew."""
         pending = None
         self.X_pending = None
         if X_pending is not None and X_pending.shape[0] > 0:
@@ -99,7 +99,7 @@ class BotorchAcquisition(BotorchAcquisitionFunction):
             pending = Pending(self._unit(self.X_pending), mask[:, self.outcome_of_row])
         asked = len(self.belief.points) + (0 if pending is None else len(pending.X))
         generator = torch.Generator().manual_seed(self.seed)
-        self.acquisition: AcquisitionFunction = self.rule.prepare(
+        self.acquisition: AcquisitionFunction = self.rule.acquisition(
             Context(self.belief, self.space, self.confidence, generator, pending, asked, self.seed)
         )
 
@@ -155,10 +155,10 @@ class PESC(BotorchAcquisition):
     >>> optimize_acqf(acquisition, bounds=unit_cube, q=1, num_restarts=5, raw_samples=256)
     """
 
-    def __init__(self, model: Model | Belief, *, setting: PescOptions = DEFAULT, **given) -> None:
-        """As every `BotorchAcquisition`; `setting` says how finely to compute: `DEFAULT`, `PAPER`, or your own.
+    def __init__(self, model: Model | Belief, *, options: PescOptions = DEFAULT, **given) -> None:
+        """As every `BotorchAcquisition`; `options` say how finely to compute: `DEFAULT`, `PAPER`, or your own.
 
-        After 3, 8, 15 .. points without noise the default looks coarsely (`PescOptions.coarse`), and so are these;
+        After 3, 8, 15 .. points without noise the default looks coarsely (`PescOptions.coarse`), and so is this;
         `replace(DEFAULT, coarse=None)` never does.
         """
-        super().__init__(model, PredictiveEntropySearch(setting), **given)
+        super().__init__(model, PredictiveEntropySearch(options), **given)

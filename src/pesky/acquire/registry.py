@@ -1,7 +1,6 @@
 """The rules by name."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from pesky.acquire.base import Rule
@@ -15,8 +14,7 @@ from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.acquire.improvement.eic_decoupled import TwoStageImprovement
 from pesky.acquire.improvement.evr import VolumeReduction
 from pesky.acquire.improvement.ieci import IntegratedImprovement
-from pesky.acquire.pesc.pes import UnconstrainedEntropySearch
-from pesky.acquire.pesc.rule import PredictiveEntropySearch
+from pesky.acquire.pesc.rule import PredictiveEntropySearch, UnconstrainedEntropySearch
 from pesky.errors import ProblemError, unknown_name
 
 _ALL: tuple[type[Rule], ...] = (
@@ -39,18 +37,16 @@ SEPARATE = ", ".join(repr(name) for name, rule in RULES.items() if rule.measures
 """The rules for outcomes that are measured separately, as a text."""
 
 
-def rule_of(given: object, **settings: Any) -> Rule:
-    """The rule of this name, or of this mapping with a name and settings, or the given one; with these fields set."""
+def rule_of(given: object, **options: Any) -> Rule:
+    """The rule of this name, or of this mapping with a name and options, or the given one; with these options set."""
     if isinstance(given, Mapping):
         if "name" not in given:
             raise ProblemError(f"the rule was {dict(given)!r}: expected a name in it, like name = 'eic'.")
-        return rule_of(given["name"], **{key: value for key, value in given.items() if key != "name"}, **settings)
+        return rule_of(given["name"], **{key: value for key, value in given.items() if key != "name"}, **options)
     if isinstance(given, type) and issubclass(given, Rule):
         raise ProblemError(f"the rule was the class {given.__name__}: expected {given.__name__}(), or {given.name!r}.")
     if isinstance(given, str) and given in RULES:
-        rule = RULES[given]()
-    elif isinstance(given, Rule):
-        rule = given
-    else:
-        raise ProblemError(unknown_name("rule", given, RULES))
-    return replace(rule, **rule.checked(settings))  # pyright: ignore[reportArgumentType] (every rule is a dataclass)
+        return RULES[given]().configured(options)
+    if isinstance(given, Rule):
+        return given.configured(options)
+    raise ProblemError(unknown_name("rule", given, RULES))

@@ -54,12 +54,12 @@ class Decision(NamedTuple):
 
 def analyze(rule: Rule, context: Context) -> Analysis:
     """The rule, prepared for the scene."""
-    return Analysis(context, rule, rule.prepare(context), True)
+    return Analysis(context, rule, rule.acquisition(context), True)
 
 
 def update(analysis: Analysis, context: Context) -> Analysis:
     """The analysis with what was measured and asked since, at the same hyperparameters (METHOD 20.2)."""
-    acquisition = analysis.rule.refresh(analysis.acquisition, context)
+    acquisition = analysis.rule.update(analysis.acquisition, context)
     return Analysis(context, analysis.rule, acquisition, context.belief is analysis.context.belief)
 
 
@@ -109,8 +109,8 @@ def choose_each(
     belief, space = context.belief, context.space
     began = now(belief.amplitude)
     count, effort = (CANDIDATES, Effort()) if is_full else (QUICK_CANDIDATES, QUICK)
-    near = cloud(acquisition.centers, acquisition.usable, belief, count // 4, context.generator, space.snap)
-    candidates = torch.cat([context.spread(count), acquisition.centers, near], -2)
+    near = cloud(acquisition.search_centers, acquisition.search_mask, belief, count // 4, context.generator, space.snap)
+    candidates = torch.cat([context.spread(count), acquisition.search_centers, near], -2)
     neighbors = None if space.is_continuous else space.neighbors
 
     def per_cost(X: Tensor) -> Tensor:
@@ -146,7 +146,7 @@ def choose_each(
         task, u = torch.where(is_sure[..., None], other[..., None], task), torch.where(is_sure[..., None], at, u)
         gain = torch.where(is_sure, told, gain)
     price = torch.gather(task_options.prices(u[..., None, :])[..., 0, :], -1, task)[..., 0]
-    seconds = {**acquisition.seconds, "maximize": now(belief.amplitude) - began}
+    seconds = {**context.timings.seconds, "maximize": now(belief.amplitude) - began}
     return Choices(task[..., 0], u, gain, price, per_task, seconds)
 
 

@@ -79,7 +79,7 @@ def draw(
     task = int(here.argmax())
     per_task = here + price.log() if acquisition.is_log else here * price
     gain = reported(per_task[task]) if rule.in_nats else None
-    seconds = dict.fromkeys(acquisition.seconds, 0.0) | {"maximize": time.process_time() - began}
+    seconds = {"maximize": time.process_time() - began}
     return Decision(task, u[0], gain, float(price[task]), per_task, acquisition, seconds)
 
 

@@ -19,6 +19,22 @@ def now(like: Tensor) -> float:
     return time.perf_counter()
 
 
+class Timings:
+    """Seconds of each stage of a computation, by name, in the order in which they first ended."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def timed(self, stage: str, like: Tensor) -> Iterator[None]:
+        """Adds what happens within it to the seconds of the stage; `like` says which device computes."""
+        began = now(like)
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + now(like) - began
+
+
 @contextmanager
 def threads_for(measurements: int) -> Iterator[None]:
     """One thread while the matrices are small, as many as torch had before for larger ones; restored afterwards."""

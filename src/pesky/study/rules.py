@@ -39,12 +39,12 @@ def _with_setting(rule: Rule, given: str | PescOptions) -> Rule:
         raise ProblemError(unknown_name("setting", given, OPTIONS))
     if not isinstance(rule, PredictiveEntropySearch):
         raise ProblemError(f"setting was {given!r}, which is PESC's; the rule {rule.name!r} has none: leave it out.")
-    return replace(rule, setting=setting)
+    return replace(rule, options=setting)
 
 
 def _with_samples(rule: Rule, samples: int) -> Rule:
     if isinstance(rule, PredictiveEntropySearch):
-        return replace(rule, setting=replace(rule.setting, samples=samples))
+        return rule_of(rule, samples=samples)
     if "samples" not in [field.name for field in fields(rule)]:  # pyright: ignore[reportArgumentType] (a dataclass)
         raise ProblemError(f"samples was {samples}, and the rule {rule.name!r} draws none: leave it out.")
     return rule_of(rule, samples=samples)

@@ -102,7 +102,7 @@ class AcquisitionContract(RuleTest):
         corners = torch.cartesian_prod(*[torch.tensor([0.0, 1.0], dtype=torch.float64)] * 2)
         for shift in (0.3, -4.0):
             acquisition = self.make(rule, constraints, noise=noise, shift=shift)
-            centers = acquisition.acquisition.centers
+            centers = acquisition.acquisition.search_centers
             X = torch.cat([acquisition.belief.points, corners, centers, points(30)]).requires_grad_()
             values = acquisition(X[:, None])
             (gradient,) = torch.autograd.grad(values.sum(), X)

@@ -43,7 +43,7 @@ def normals(count: int, rows: int) -> Tensor:
 def test_without_noise_it_is_the_information_that_x_is_not_better_and_feasible(rows: int):
     """The ratio p(z | not A) / p(z) is the same for every z outside A: simulated by throwing away what lies in A."""
     belief, X = make_belief(rows=rows, n=5, seed=rows, offsets=(0.6,) * (rows - 1)), points(6)
-    acquisition = NOISE_FREE.prepare(context(belief))
+    acquisition = NOISE_FREE.acquisition(context(belief))
     z = belief.mean(X)[:, None] + belief.variance(X).sqrt()[:, None] * normals(2**17, rows)
     for minimum in (-0.5, 0.3, torch.inf if rows > 1 else 1.0):
         in_a = (z[0] < minimum) & (z[1:] >= 0).all(0)
@@ -60,7 +60,7 @@ def test_with_noise_it_is_the_information_of_the_noisy_values(rows: int, noise: 
     belief, X = make_belief(rows=rows, n=5, seed=rows, offsets=(1.0,) * (rows - 1)), points(6)
     h = belief.hyperparameters
     belief = replace(belief, hyperparameters=h._replace(noise=torch.full_like(h.noise, noise)))
-    acquisition = NOISY.prepare(context(belief))
+    acquisition = NOISY.acquisition(context(belief))
     mean, variance = belief.mean(X)[:, None], belief.variance(X)[:, None]
     share = variance / (variance + noise)
     told = mean + (variance * share).sqrt() * normals(2**15, rows)
@@ -80,7 +80,7 @@ def test_with_noise_it_is_the_information_of_the_noisy_values(rows: int, noise: 
 def test_nested_simulation_from_the_definition():
     """KL(p(y | not A) || p(y)) with nothing known in closed form but Gaussian conditioning: K = 2."""
     belief, X = make_belief(rows=3, n=5, seed=3, offsets=(0.7, 0.7), noise=0.2), points(3)
-    acquisition, minimum = with_minimum(NOISY.prepare(context(belief)), 0.4), 0.4
+    acquisition, minimum = with_minimum(NOISY.acquisition(context(belief)), 0.4), 0.4
     g = torch.Generator().manual_seed(0)
     mean, variance, noise = belief.mean(X)[:, None], belief.variance(X)[:, None], belief.noise[:, None, None]
     outer, inner = 3000, 3000
@@ -120,7 +120,7 @@ def test_a_yes_or_no_row_enters_as_a_bit():
         belief, yes_no=torch.tensor([False, False, True]), hyperparameters=belief.hyperparameters._replace(noise=noise)
     )
     X, minimum = points(5), 0.3
-    acquisition = with_minimum(NOISY.prepare(context(belief)), minimum)
+    acquisition = with_minimum(NOISY.acquisition(context(belief)), minimum)
     mean, variance = belief.mean(X)[:, None], belief.variance(X)[:, None]
     e = normals(2**17, 3)
     share = variance / (variance + noise[:, None, None])
@@ -158,7 +158,7 @@ def test_the_boxes_of_botorch_are_right_for_one_constraint_only(constraints: int
     chance = box_chance(boxes[0], -mean, variance.sqrt())
     z = mean[:, None] + variance.sqrt()[:, None] * normals(2**17, rows)
     simulated = ((z[0] >= minimum) | (z[1:] < 0).any(0)).double().mean(0)
-    ours = (-with_minimum(NOISE_FREE.prepare(context(belief)), minimum)(X)[:, 0]).exp()
+    ours = (-with_minimum(NOISE_FREE.acquisition(context(belief)), minimum)(X)[:, 0]).exp()
     torch.testing.assert_close(ours, simulated, rtol=0.01, atol=1e-3)
     assert torch.allclose(chance, simulated, rtol=0.01, atol=1e-3) is is_right
     if not is_right:
@@ -189,12 +189,12 @@ def negated_mean(belief: GaussianProcess):
 @pytest.mark.parametrize("noise", [1e-12, 1e-2])
 def test_its_gradient_is_right_and_finite_everywhere(rule: MaxValueEntropySearch, rows: int, noise: float):
     belief = make_belief(rows=rows, n=8, seed=1, offsets=(1.0,) * (rows - 1), noise=noise)
-    acquisition = rule.prepare(context(belief))
+    acquisition = rule.acquisition(context(belief))
     X = points(8).requires_grad_()
     (gradient,) = torch.autograd.grad(acquisition(X).sum(), X)
     quotient = difference_quotient(lambda x: acquisition(x)[:, 0], X.detach(), step=1e-6)
     torch.testing.assert_close(gradient, quotient, rtol=1e-3, atol=1e-5)
-    X = torch.cat([belief.points, acquisition.centers, belief.points + 1e-7]).requires_grad_()
+    X = torch.cat([belief.points, acquisition.search_centers, belief.points + 1e-7]).requires_grad_()
     value = acquisition(X)
     assert torch.isfinite(value).all()
     assert torch.isfinite(torch.autograd.grad(value.sum(), X)[0]).all()
@@ -203,9 +203,9 @@ def test_its_gradient_is_right_and_finite_everywhere(rule: MaxValueEntropySearch
 @pytest.mark.parametrize("rule", [NOISE_FREE, NOISY])
 def test_a_noise_free_measured_point_is_worth_nothing(rule: MaxValueEntropySearch):
     belief = feasible(noise=1e-12)
-    acquisition = rule.prepare(context(belief))
+    acquisition = rule.acquisition(context(belief))
     assert (acquisition(belief.points).abs() < 2e-3).all()
-    assert acquisition(acquisition.centers).max() > 0.1
+    assert acquisition(acquisition.search_centers).max() > 0.1
     # the lowest of what was measured feasible, and no draw's minimum above it
     measured = belief.mean(belief.points)
     assert known_bound(belief) == pytest.approx(measured[0][(measured[1:] > 0).all(0)].min().item(), abs=1e-3)
@@ -220,13 +220,13 @@ def test_a_noise_free_measured_point_is_worth_nothing(rule: MaxValueEntropySearc
 def test_the_noise_decides_whether_a_measured_point_is_worth_repeating():
     belief = feasible(noise=0.1)
     best = belief.points[belief.mean(belief.points)[0].argmin()][None]
-    assert NOISE_FREE.prepare(context(belief))(best) > 3 * NOISY.prepare(context(belief))(best) > 0
+    assert NOISE_FREE.acquisition(context(belief))(best) > 3 * NOISY.acquisition(context(belief))(best) > 0
 
 
 def test_where_no_draw_is_feasible_it_looks_for_feasibility():
     for rule, offset in ((NOISE_FREE, -5.0), (NOISY, -5.0), (NOISY, -60.0)):
         belief = make_belief(rows=2, n=8, seed=1, offsets=(offset,))
-        acquisition = rule.prepare(context(belief))
+        acquisition = rule.acquisition(context(belief))
         assert torch.isinf(acquisition.minimum).all()
         X = points(300)
         value = acquisition(X)[:, 0]
@@ -243,14 +243,14 @@ def test_where_no_draw_is_feasible_it_looks_for_feasibility():
 
 def test_pending_points_take_from_the_worth_nearby():
     belief = feasible(noise=1e-12)
-    X = NOISY.prepare(context(belief)).centers[:3]
-    before = NOISY.prepare(context(belief))(X)
+    X = NOISY.acquisition(context(belief)).search_centers[:3]
+    before = NOISY.acquisition(context(belief))(X)
     everything = Pending(X, torch.ones(3, 3, dtype=torch.bool))
-    after = NOISY.prepare(context(belief, everything))
+    after = NOISY.acquisition(context(belief, everything))
     assert before.max() > 0.1
     assert (after(X).abs() < 0.05 * before.max()).all()
     assert (after(points(50)) > -1e-9).all()
-    only = NOISY.prepare(context(belief, Pending(X, torch.tensor([[False, True, True]] * 3))))
+    only = NOISY.acquisition(context(belief, Pending(X, torch.tensor([[False, True, True]] * 3))))
     assert only(X).max() > 0.3 * before.max()
 
 

@@ -63,7 +63,7 @@ def test_it_is_what_a_solution_told_takes_from_the_entropy_of_each_row(rows: int
     """On a grid in one dimension; the last case has draws without a feasible point among others."""
     belief = make_belief(rows=rows, n=4, d=1, seed=rows, offsets=(offset,) * (rows - 1), noise=0.02, lengthscale=0.2)
     X = torch.linspace(0, 1, 15)[:, None]
-    acquisition = QUICK.prepare(context(belief))
+    acquisition = QUICK.acquisition(context(belief))
     assert acquisition.solutions.exists.all() == (offset >= 0)
     compare_with_simulation(belief, acquisition, X)
 
@@ -71,7 +71,7 @@ def test_it_is_what_a_solution_told_takes_from_the_entropy_of_each_row(rows: int
 def test_a_solution_that_does_not_exist_says_that_no_point_is_feasible():
     """Told of draws that do have feasible points, so that it changes much; at points where it is possible at all."""
     belief = make_belief(rows=2, n=4, d=1, seed=2, offsets=(-0.5,), noise=0.02, lengthscale=0.2)
-    acquisition, X = QUICK.prepare(context(belief)), torch.linspace(0, 1, 15)[:, None]
+    acquisition, X = QUICK.acquisition(context(belief)), torch.linspace(0, 1, 15)[:, None]
     none = acquisition.solutions._replace(exists=torch.zeros_like(acquisition.solutions.exists))
     none = none._replace(values=none.values - torch.tensor([[0.0], [0.5]]))
     told_none = SolutionInformation(belief, Fantasies(belief), none)
@@ -96,7 +96,7 @@ def test_yes_and_no_count_in_bits():
         belief, yes_no=torch.tensor([False, True]), hyperparameters=belief.hyperparameters._replace(noise=noise)
     )
     X = torch.linspace(0, 1, 15)[:, None]
-    acquisition = QUICK.prepare(context(belief))
+    acquisition = QUICK.acquisition(context(belief))
 
     def fallback(yes: Tensor) -> Tensor:
         return -torch.special.xlogy(yes, yes) - torch.special.xlogy(1 - yes, 1 - yes)
@@ -111,13 +111,13 @@ def test_yes_and_no_count_in_bits():
 @pytest.mark.parametrize("noise", [1e-12, 1e-2])
 def test_its_gradient_is_right_and_finite_everywhere(rows: int, noise: float):
     belief = make_belief(rows=rows, n=8, seed=1, offsets=(1.0,) * (rows - 1), noise=noise)
-    acquisition = QUICK.prepare(context(belief))
+    acquisition = QUICK.acquisition(context(belief))
     X = points(8).requires_grad_()
     (gradient,) = torch.autograd.grad(acquisition(X).sum(), X)
     quotient = difference_quotient(lambda x: acquisition(x).sum(-1), X.detach(), step=1e-6)
     torch.testing.assert_close(gradient, quotient, rtol=1e-3, atol=1e-4)
     X = torch.cat(
-        [belief.points, acquisition.centers, belief.points + 1e-7, acquisition.centers - 1e-7]
+        [belief.points, acquisition.search_centers, belief.points + 1e-7, acquisition.search_centers - 1e-7]
     ).requires_grad_()
     value = acquisition(X)
     assert torch.isfinite(value).all()
@@ -134,7 +134,7 @@ def test_the_worth_of_a_question_is_the_sum_over_its_rows():
 
 def test_a_constraint_that_surely_holds_leaves_the_objective_as_it_is():
     belief, X = make_belief(rows=2, seed=1, offsets=(40.0,)), points()
-    acquisition = QUICK.prepare(context(belief))
+    acquisition = QUICK.acquisition(context(belief))
     alone = replace(
         belief, X=belief.X[:1], y=belief.y[:1], mask=belief.mask[:1],
         hyperparameters=type(belief.hyperparameters)(*(part[:1] for part in belief.hyperparameters)),
@@ -146,14 +146,14 @@ def test_a_constraint_that_surely_holds_leaves_the_objective_as_it_is():
 
 def test_pending_points_take_the_worth_of_what_is_measured_there():
     belief = feasible(rows=2, noise=1e-12)
-    now = QUICK.prepare(context(belief))
-    P = torch.cat([now.centers[:2], points(1)])
+    now = QUICK.acquisition(context(belief))
+    P = torch.cat([now.search_centers[:2], points(1)])
     before = now(P)
-    after = QUICK.prepare(context(belief, Pending(P, torch.ones(3, 2, dtype=torch.bool))))
+    after = QUICK.acquisition(context(belief, Pending(P, torch.ones(3, 2, dtype=torch.bool))))
     assert (before[:2].sum(-1) > 0.1).all()
     assert (after(P).abs() < 0.02).all()
     assert (after(points(100)).sum(-1) > -0.05).all()
-    only = QUICK.prepare(context(belief, Pending(P, torch.tensor([[True, False]] * 3))))(P)
+    only = QUICK.acquisition(context(belief, Pending(P, torch.tensor([[True, False]] * 3))))(P)
     assert (only[:, 0].abs() < 0.02).all()
     assert only[:, 1].max() > 0.3 * before[:, 1].max()
 
@@ -197,7 +197,7 @@ def test_it_finds_a_small_feasible_region(rule: Rule):
     for step in range(15):
         X = x[None, :, None].expand(2, -1, 1)
         belief = GaussianProcess("se", X, truth(x), torch.ones(2, len(x), dtype=torch.bool), h)
-        acquisition = rule.prepare(context(belief, seed=step))
+        acquisition = rule.acquisition(context(belief, seed=step))
         grid = torch.linspace(0, 1, 301)[:, None]
         x = torch.cat([x, grid[acquisition(grid).sum(-1).argmax()]])
         if truth(x[-1:])[1, 0] >= 0:

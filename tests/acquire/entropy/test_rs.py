@@ -43,7 +43,7 @@ def test_agrees_with_an_independent_oracle_within_standard_errors():
     some = slice(None, None, 8)
     scores, differences = [], []
     for dataset in oracle.datasets:
-        acquisition = RejectionSampling(cells=401, samples=60_000).prepare(context(belief_of(dataset.rows)))
+        acquisition = RejectionSampling(cells=401, samples=60_000).acquisition(context(belief_of(dataset.rows)))
         value, error = acquisition.measured(oracle.grid[some])
         assert dataset.errors is not None
         both = (error.mT.square() + dataset.errors[:, some].square()).sqrt()
@@ -64,7 +64,7 @@ def test_agrees_with_an_independent_oracle_within_standard_errors():
 def test_the_gains_are_those_of_plain_sampling_anywhere(constraints):
     belief = make_belief(1 + constraints, 5, 1, offsets=(0.5, 0.5, 0.5)[:constraints], lengthscale=0.2)
     X = torch.rand(20, 1, generator=torch.Generator().manual_seed(1))
-    value, error = RejectionSampling(cells=41, samples=40_000).prepare(context(belief)).measured(X)
+    value, error = RejectionSampling(cells=41, samples=40_000).acquisition(context(belief)).measured(X)
     truth = brute_force(belief, torch.linspace(0, 1, 41)[:, None], X, 40_000, seed=2)
     # Plain sampling has the larger error: at most 1 / sqrt(2 n) for each variance.
     assert ((value - truth).abs() / (error.square() + 1 / 80_000).sqrt()).max() < 4.5
@@ -74,7 +74,7 @@ def test_the_gains_are_those_of_plain_sampling_anywhere(constraints):
 def test_two_dimensions(kernel):
     belief = make_belief(2, 6, 2, kernel=kernel, offsets=(0.5,), lengthscale=0.4)
     X = torch.rand(15, 2, generator=torch.Generator().manual_seed(1))
-    value, error = RejectionSampling(cells=9, samples=40_000).prepare(context(belief)).measured(X)
+    value, error = RejectionSampling(cells=9, samples=40_000).acquisition(context(belief)).measured(X)
     axis = torch.linspace(0, 1, 9)
     truth = brute_force(belief, torch.cartesian_prod(axis, axis), X, 40_000, seed=2)
     assert ((value - truth).abs() / (error.square() + 1 / 80_000).sqrt()).max() < 4.5
@@ -86,7 +86,7 @@ def test_pending_measurements_are_conditioned_on_within_each_group(answers):
     belief = with_answers(belief, 1) if answers else belief
     pending = Pending(torch.tensor([[0.15], [0.7]]), torch.tensor([[True, True], [False, True]]))
     X = torch.linspace(0, 1, 21)[:, None]
-    value = RejectionSampling(cells=31, samples=60_000).prepare(context(belief, pending))(X)
+    value = RejectionSampling(cells=31, samples=60_000).acquisition(context(belief, pending))(X)
     cells = torch.linspace(0, 1, 31)[:, None]
     truth = brute_force(belief, cells, X, 60_000, seed=3, pending=pending)
     alone = brute_force(belief, cells, X, 60_000, seed=3)
@@ -97,7 +97,7 @@ def test_pending_measurements_are_conditioned_on_within_each_group(answers):
 def test_a_noise_free_value_that_is_awaited_or_known_is_worth_nothing():
     belief = make_belief(2, 4, 1, offsets=(0.3,), lengthscale=0.25, noise=1e-12)
     pending = Pending(torch.tensor([[0.15], [0.7]]), torch.ones(2, 2, dtype=torch.bool))
-    acquisition = RejectionSampling(cells=101, samples=5_000).prepare(context(belief, pending))
+    acquisition = RejectionSampling(cells=101, samples=5_000).acquisition(context(belief, pending))
     X = torch.cat([pending.X, belief.points, torch.tensor([[0.4]])]).requires_grad_()
     values = acquisition(X)
     assert values[:-1].abs().max() < 0.02
@@ -110,10 +110,10 @@ def test_a_noise_free_value_that_is_awaited_or_known_is_worth_nothing():
 def test_answers_are_worth_what_they_tell_and_few_samples_do_not_raise_it():
     belief = with_answers(make_belief(2, 4, 1, offsets=(0.3,), lengthscale=0.25), 1)
     X = torch.linspace(0, 1, 11)[:, None]
-    many, error = RejectionSampling(cells=51, samples=100_000).prepare(context(belief)).measured(X)
+    many, error = RejectionSampling(cells=51, samples=100_000).acquisition(context(belief)).measured(X)
     truth = brute_force(belief, torch.linspace(0, 1, 51)[:, None], X, 60_000, seed=1)
     assert (many - truth).abs().max() < 4.5 * float(error.max()) + 2e-3
-    few = [RejectionSampling(cells=51, samples=400).prepare(context(belief, seed=s))(X) for s in range(60)]
+    few = [RejectionSampling(cells=51, samples=400).acquisition(context(belief, seed=s))(X) for s in range(60)]
     mean, spread = torch.stack(few).mean(0), torch.stack(few).std(0) / 60**0.5
     # Uncorrected, numbers would seem worth up to 0.08 nats more, and answers 0.014.
     assert ((mean - many).abs()[:, 0] < 4 * spread[:, 0] + 4e-3).all()
@@ -123,7 +123,9 @@ def test_answers_are_worth_what_they_tell_and_few_samples_do_not_raise_it():
 def test_the_standard_error_is_that_of_repetitions():
     belief = make_belief(2, 5, 1, offsets=(0.5,), lengthscale=0.2)
     X = torch.linspace(0.05, 0.95, 10)[:, None]
-    found = [RejectionSampling(cells=41, samples=2_000).prepare(context(belief, seed=s)).measured(X) for s in range(40)]
+    found = [
+        RejectionSampling(cells=41, samples=2_000).acquisition(context(belief, seed=s)).measured(X) for s in range(40)
+    ]
     values, errors = (torch.stack(each) for each in zip(*found, strict=True))
     assert (values.var(0).mean() / errors.square().mean()).sqrt() == pytest.approx(1.0, abs=0.2)
 
@@ -131,7 +133,7 @@ def test_the_standard_error_is_that_of_repetitions():
 def test_measured_values_and_gradients_are_those_of_the_worth():
     belief = make_belief(3, 6, 2, offsets=(0.5, 0.2))
     pending = Pending(torch.tensor([[0.3, 0.6]]), torch.tensor([[True, False, True]]))
-    acquisition = RejectionSampling(cells=11, samples=2_000).prepare(context(belief, pending))
+    acquisition = RejectionSampling(cells=11, samples=2_000).acquisition(context(belief, pending))
     X = torch.rand(6, 2, generator=torch.Generator().manual_seed(1))
     torch.testing.assert_close(acquisition.measured(X)[0], acquisition(X))
     x = X.clone().requires_grad_()
@@ -202,7 +204,7 @@ def test_small_groups_are_left_out_and_hopeless_samples_count_where_there_are_no
 
 def test_explores_where_nothing_is_feasible():
     belief = make_belief(2, 6, 1, offsets=(-30.0,))
-    acquisition = RejectionSampling(samples=2_000).prepare(context(belief))
+    acquisition = RejectionSampling(samples=2_000).acquisition(context(belief))
     values = acquisition(torch.linspace(0, 1, 50)[:, None])
     assert acquisition.infeasible_share == 1.0
     assert bool(values.isfinite().all())
@@ -212,9 +214,9 @@ def test_explores_where_nothing_is_feasible():
 def test_the_grid_is_of_points_that_can_be_measured():
     belief = make_belief(2, 6, 1, offsets=(1.0,))
     space = Space({"n": Integer(1, 5)})
-    acquisition = RejectionSampling(samples=1_000).prepare(context(belief, space=space))
-    assert len(acquisition.centers) <= 5
-    assert torch.equal(acquisition.centers, space.snap(acquisition.centers))
+    acquisition = RejectionSampling(samples=1_000).acquisition(context(belief, space=space))
+    assert len(acquisition.search_centers) <= 5
+    assert torch.equal(acquisition.search_centers, space.snap(acquisition.search_centers))
 
 
 def test_refuses_more_than_two_dimensions_and_is_a_rule_like_others():
@@ -223,6 +225,6 @@ def test_refuses_more_than_two_dimensions_and_is_a_rule_like_others():
         BotorchAcquisition(belief, "rs")
     gains = [BotorchAcquisition(make_belief(2, 6, 1), "rs", seed=3).gains(torch.rand(2, 1)).shape for _ in range(2)]
     assert gains == [(2, 2), (2, 2)]
-    same = [RejectionSampling(samples=500).prepare(context(make_belief(2, 6, 1))) for _ in range(2)]
+    same = [RejectionSampling(samples=500).acquisition(context(make_belief(2, 6, 1))) for _ in range(2)]
     X = torch.rand(5, 1)
     assert torch.equal(same[0](X), same[1](X))

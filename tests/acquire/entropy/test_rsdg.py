@@ -24,14 +24,14 @@ def context(belief, pending=None, seed=0):
 @pytest.mark.parametrize("constraints", [0, 2])
 def test_the_gains_are_those_of_plain_sampling_on_its_grid(d, constraints):
     belief = make_belief(1 + constraints, 6, d, offsets=(0.5, 0.5)[:constraints], lengthscale=0.3)
-    acquisition = DynamicGrid(optima=40, samples=40_000).prepare(context(belief))
+    acquisition = DynamicGrid(optima=40, samples=40_000).acquisition(context(belief))
     assert acquisition.optima is not None
     x = acquisition.optima.chosen.x
     cells = x[~repeated_boxes(x / (0.02 * belief.lengthscale.amin(-2)))]
     X = torch.rand(15, d, generator=torch.Generator().manual_seed(1))
     pending = Pending(X[:2], torch.ones(2, 1 + constraints, dtype=torch.bool))
     for awaited in (None, pending):
-        acquisition = DynamicGrid(optima=40, samples=40_000).prepare(context(belief, awaited))
+        acquisition = DynamicGrid(optima=40, samples=40_000).acquisition(context(belief, awaited))
         truth = brute_force(belief, cells, X, 40_000, seed=2, pending=awaited)
         assert (acquisition(X) - truth).abs().max() < 0.015
 
@@ -39,8 +39,8 @@ def test_the_gains_are_those_of_plain_sampling_on_its_grid(d, constraints):
 def test_agrees_with_a_fixed_grid_where_that_is_possible():
     belief = make_belief(2, 6, 1, offsets=(0.5,), lengthscale=0.2)
     X = torch.linspace(0, 1, 41)[:, None]
-    truth = RejectionSampling(samples=40_000).prepare(context(belief))(X).sum(-1)
-    ours = DynamicGrid().prepare(context(belief))(X).sum(-1)
+    truth = RejectionSampling(samples=40_000).acquisition(context(belief))(X).sum(-1)
+    ours = DynamicGrid().acquisition(context(belief))(X).sum(-1)
     assert torch.corrcoef(torch.stack([truth, ours]))[0, 1] > 0.98
     assert ours.max() == pytest.approx(float(truth.max()), rel=0.1)
 
@@ -48,13 +48,13 @@ def test_agrees_with_a_fixed_grid_where_that_is_possible():
 def test_gradients_and_no_surprises_where_little_is_left_to_know():
     belief = make_belief(3, 12, 4, offsets=(0.5, -0.5), noise=1e-12)
     pending = Pending(torch.rand(1, 4, generator=torch.Generator().manual_seed(1)), torch.tensor([[True, False, True]]))
-    acquisition = DynamicGrid(optima=20, samples=1_000).prepare(context(belief, pending))
+    acquisition = DynamicGrid(optima=20, samples=1_000).acquisition(context(belief, pending))
     X = torch.rand(5, 4, generator=torch.Generator().manual_seed(2))
     x = X.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(acquisition(x).sum(), x)
     expected = difference_quotient(lambda t: acquisition(t).sum(-1), X)
     torch.testing.assert_close(gradient, expected, rtol=1e-3, atol=1e-5)
-    x = torch.cat([belief.points, pending.X, acquisition.centers]).requires_grad_()
+    x = torch.cat([belief.points, pending.X, acquisition.search_centers]).requires_grad_()
     values = acquisition(x)
     (gradient,) = torch.autograd.grad(values.sum(), x)
     assert bool(values.isfinite().all())
@@ -73,7 +73,7 @@ def test_goes_on_where_nothing_is_feasible_with_answers_and_hyperparameter_sampl
     )
     pending = Pending(torch.tensor([[0.3, 0.6]]), torch.ones(1, 3, dtype=torch.bool))
     for awaited in (None, pending):
-        acquisition = DynamicGrid(optima=20, samples=800).prepare(context(belief, awaited))
+        acquisition = DynamicGrid(optima=20, samples=800).acquisition(context(belief, awaited))
         values = acquisition(torch.rand(30, 2))
         assert acquisition.infeasible_share > 0.9
         assert bool(values.isfinite().all())

@@ -120,7 +120,7 @@ def test_idle_evaluations_count_as_ones_without_progress():
     assert bool(after.multiplier[0] > before.multiplier[0])
     assert bool(after.rho < before.rho)
     belief = infeasible()
-    asked = context(belief)._replace(asked=len(belief.points) + 1)
+    asked = replace(context(belief), asked=len(belief.points) + 1)
     assert bool((rule.improvement(asked).lagrangian.rho < rule.improvement(context(belief)).lagrangian.rho).all())
 
 
@@ -166,7 +166,7 @@ def test_everything_is_finite_at_measured_noise_free_points(build, rows: int):
     belief = build(rows, noise=1e-12)
     for rule in (AugmentedLagrangian(), BY_MEAN):
         acquisition = rule.improvement(context(belief))
-        X = torch.cat([belief.points, acquisition.centers]).requires_grad_()
+        X = torch.cat([belief.points, acquisition.search_centers]).requires_grad_()
         values = acquisition(X)
         assert torch.isfinite(values).all()
         assert torch.isfinite(torch.autograd.grad(values.sum(), X)[0]).all()

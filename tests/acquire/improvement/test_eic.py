@@ -28,7 +28,7 @@ PLAIN = ExpectedImprovement(noise_factor=False)
 @pytest.mark.parametrize("rows", [1, 2, 4])
 def test_it_is_the_mean_of_what_draws_improve_where_they_are_feasible(rows: int):
     belief = feasible(rows)
-    acquisition = PLAIN.prepare(context(belief))
+    acquisition = PLAIN.acquisition(context(belief))
     assert isinstance(acquisition, Improvement)
     X = points(100)
     X = X[acquisition(X)[:, 0].topk(6).indices]
@@ -42,31 +42,31 @@ def test_it_is_the_mean_of_what_draws_improve_where_they_are_feasible(rows: int)
 
 def test_the_incumbent_is_the_lowest_mean_where_confidence_holds():
     belief = feasible()
-    acquisition = PLAIN.prepare(context(belief))
+    acquisition = PLAIN.acquisition(context(belief))
     assert isinstance(acquisition, Improvement)
     grid = torch.cartesian_prod(torch.linspace(0, 1, 101), torch.linspace(0, 1, 101))
     chance = torch.special.ndtr(belief.mean(grid)[1:] / belief.variance(grid)[1:].sqrt())
     lowest = belief.mean(grid)[0][(chance >= 0.95).all(0)].min()
     assert lowest - 1e-2 < acquisition.eta <= lowest + 1e-9
-    torch.testing.assert_close(belief.mean(acquisition.centers[:1])[0, 0], acquisition.eta)
+    torch.testing.assert_close(belief.mean(acquisition.search_centers[:1])[0, 0], acquisition.eta)
 
 
 def test_it_is_botorchs_own_where_the_definitions_coincide():
     belief, X = feasible(noise=1e-2), points()
-    acquisition = PLAIN.prepare(context(belief))
+    acquisition = PLAIN.acquisition(context(belief))
     assert isinstance(acquisition, Improvement)
     model = as_botorch(belief)
     bounds: dict[int, tuple[float | None, float | None]] = {1: (0.0, None), 2: (0.0, None)}
     theirs = LogConstrainedExpectedImprovement(model, acquisition.eta, 0, bounds, maximize=False)
     torch.testing.assert_close(acquisition(X)[:, 0], theirs(X[:, None]), rtol=1e-6, atol=1e-6)
 
-    other = PLAIN.prepare(context(BotorchBelief.of(model, 0, False, bounds)))
+    other = PLAIN.acquisition(context(BotorchBelief.of(model, 0, False, bounds)))
     torch.testing.assert_close(other(X), acquisition(X), rtol=1e-5, atol=1e-4)
 
 
 def test_without_an_incumbent_it_is_botorchs_probability_of_feasibility():
     belief, X = infeasible(), points()
-    acquisition = ExpectedImprovement().prepare(context(belief))
+    acquisition = ExpectedImprovement().acquisition(context(belief))
     assert isinstance(acquisition, Feasibility)
     theirs = LogProbabilityOfFeasibility(as_botorch(belief), {1: (0.0, None), 2: (0.0, None)})
     torch.testing.assert_close(acquisition(X)[:, 0], theirs(X[:, None]), rtol=1e-6, atol=1e-6)
@@ -95,7 +95,7 @@ def test_the_noise_factor_is_what_a_measurement_takes_off_the_deviation():
 
     X = points()
     noisy, quiet = feasible(noise=0.1), feasible(noise=1e-12)
-    gap = [PLAIN.prepare(context(b))(X) - ExpectedImprovement().prepare(context(b))(X) for b in (noisy, quiet)]
+    gap = [PLAIN.acquisition(context(b))(X) - ExpectedImprovement().acquisition(context(b))(X) for b in (noisy, quiet)]
     assert gap[0].min() > 0.1
     assert gap[1].max() < 1e-2
 
@@ -107,7 +107,7 @@ def test_under_noise_the_plain_rule_asks_again_where_the_factor_moves_on():
     y = torch.cat([torch.full((12,), -1.0), torch.tensor([0.0, 0.0])])
     belief = GaussianProcess("se", x[None], y[None], torch.ones(1, 14, dtype=torch.bool), h)
     X = torch.linspace(0, 1, 201)[:, None]
-    plain, factored = (rule.prepare(context(belief))(X)[:, 0] for rule in (PLAIN, ExpectedImprovement()))
+    plain, factored = (rule.acquisition(context(belief))(X)[:, 0] for rule in (PLAIN, ExpectedImprovement()))
     near = (X[:, 0] - 0.5).abs() < 0.02
     assert (factored[~near].max() - factored[near].max()) > (plain[~near].max() - plain[near].max()) + 0.5
 
@@ -116,20 +116,20 @@ def test_under_noise_the_plain_rule_asks_again_where_the_factor_moves_on():
 @pytest.mark.parametrize("rule", [PLAIN, ExpectedImprovement()])
 def test_gradients_are_difference_quotients_and_batches_their_elements(build, rule):
     belief, X = build(), points()
-    acquisition = rule.prepare(context(belief))
+    acquisition = rule.acquisition(context(belief))
     here = X.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(acquisition(here).sum(), here)
     torch.testing.assert_close(gradient, difference_quotient(lambda x: acquisition(x)[:, 0], X), rtol=1e-4, atol=1e-4)
 
     several = samples_of(belief, 3)
-    batched = rule.prepare(context(several))
+    batched = rule.acquisition(context(several))
     for i in range(3):
         one = sample_of(several, i)
         if isinstance(batched, Improvement):
-            incumbent = Incumbent(batched.centers[0], batched.eta[i], torch.tensor(True))
-            alone = Improvement(one, batched.centers, incumbent, rule.noise_factor)
+            incumbent = Incumbent(batched.search_centers[0], batched.eta[i], torch.tensor(True))
+            alone = Improvement(one, batched.search_centers, incumbent, rule.noise_factor)
         else:
-            alone = Feasibility(one, batched.centers)
+            alone = Feasibility(one, batched.search_centers)
         torch.testing.assert_close(batched.forward(X.expand(3, *X.shape))[i], alone.forward(X))
     mean = batched.forward(X.expand(3, *X.shape)).exp().mean(0)[0]
     torch.testing.assert_close(batched(X)[:, 0].exp(), mean)
@@ -140,8 +140,8 @@ def test_gradients_are_difference_quotients_and_batches_their_elements(build, ru
 def test_everything_is_finite_at_measured_noise_free_points(build, rows: int):
     belief = build(rows, noise=1e-12)
     for rule in (PLAIN, ExpectedImprovement()):
-        acquisition = rule.prepare(context(belief))
-        here = torch.cat([belief.points, acquisition.centers, points()]).requires_grad_()
+        acquisition = rule.acquisition(context(belief))
+        here = torch.cat([belief.points, acquisition.search_centers, points()]).requires_grad_()
         value = acquisition(here)
         (gradient,) = torch.autograd.grad(value.sum(), here)
         assert torch.isfinite(value).all()
@@ -158,7 +158,7 @@ def test_a_yes_no_row_counts_with_the_probability_of_its_answer():
     noise = h.noise.clone()
     noise[1] = YES_NO_NOISE
     belief = replace(feasible(2), yes_no=torch.tensor([False, True]), hyperparameters=h._replace(noise=noise))
-    acquisition = PLAIN.prepare(context(belief, confidence=0.6))
+    acquisition = PLAIN.acquisition(context(belief, confidence=0.6))
     assert isinstance(acquisition, Improvement)
     X = points()
     chance = torch.special.ndtr(belief.mean(X)[1] / (1 + belief.variance(X)[1]).sqrt())
@@ -169,14 +169,14 @@ def test_a_yes_no_row_counts_with_the_probability_of_its_answer():
 def test_what_is_pending_is_believed():
     """The best question is worth much less once it is asked, and the next one is elsewhere."""
     belief = feasible(noise=1e-4)
-    first = ExpectedImprovement().prepare(context(belief))
-    x = maximize(first, torch.cat([points(256), first.centers])).x
+    first = ExpectedImprovement().acquisition(context(belief))
+    x = maximize(first, torch.cat([points(256), first.search_centers])).x
     pending = Pending(x, torch.ones(1, 3, dtype=torch.bool))
-    then = ExpectedImprovement().prepare(context(belief, pending))
+    then = ExpectedImprovement().acquisition(context(belief, pending))
     assert then(x)[0, 0] < first(x)[0, 0] - 2
-    other = maximize(then, torch.cat([points(256), then.centers])).x
+    other = maximize(then, torch.cat([points(256), then.search_centers])).x
     assert (other - x).norm() > 0.02
-    repeated = ExpectedImprovement().prepare(context(belief, pending))
+    repeated = ExpectedImprovement().acquisition(context(belief, pending))
     torch.testing.assert_close(repeated(points()), then(points()), rtol=0, atol=0)
 
 
@@ -192,15 +192,15 @@ def test_where_nothing_is_feasible_yet_it_keeps_moving_until_something_is():
     X = 0.5 * points(4)
     belief = observed(X)
     while not recommend(belief, context(belief).space, torch.tensor([0.95]), 0).is_confident:
-        acquisition = ExpectedImprovement().prepare(context(belief, seed=len(X)))
+        acquisition = ExpectedImprovement().acquisition(context(belief, seed=len(X)))
         assert isinstance(acquisition, Feasibility)
-        best = maximize(acquisition, torch.cat([points(256, seed=len(X)), acquisition.centers])).x
+        best = maximize(acquisition, torch.cat([points(256, seed=len(X)), acquisition.search_centers])).x
         assert torch.cdist(best, X).min() > 1e-3
         X = torch.cat([X, best])
         assert len(X) < 16
         belief = observed(X)
     assert len(X) > 6
-    assert isinstance(ExpectedImprovement().prepare(context(belief)), Improvement)
+    assert isinstance(ExpectedImprovement().acquisition(context(belief)), Improvement)
 
 
 def test_as_an_acquisition_of_botorch():

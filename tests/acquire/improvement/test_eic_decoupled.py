@@ -120,7 +120,7 @@ def test_batches_are_their_elements():
     for i in range(3):
         one = replace(several, hyperparameters=type(h)(*(t[i] for t in h)), y=several.y[i])
         torch.testing.assert_close(batched[i], entropy_reductions(one, U, GRID, 2000, 8, g), rtol=0, atol=0.05)
-    assert QUICK.prepare(context(several)).weight.shape == (3,)
+    assert QUICK.acquisition(context(several)).weight.shape == (3,)
 
 
 def test_equally_likely_values_keep_the_mean_and_most_of_the_variance():
@@ -139,8 +139,8 @@ def test_minimizers_are_feasible_where_any_point_is():
 @pytest.mark.parametrize("rows", [1, 2, 4])
 def test_the_point_is_that_of_the_largest_improvement(build, rows: int):
     belief = build(rows, noise=1e-8)
-    acquisition = QUICK.prepare(context(belief))
-    improvement = ExpectedImprovement().prepare(context(belief))
+    acquisition = QUICK.acquisition(context(belief))
+    improvement = ExpectedImprovement().acquisition(context(belief))
     anywhere = improvement(torch.rand(2000, 2, generator=torch.Generator().manual_seed(0))).max()
     assert float(improvement(acquisition.u[None])) >= float(anywhere) - 1e-2
     assert acquisition.weight.shape == (rows,)
@@ -155,7 +155,7 @@ def test_rows_that_were_never_measured_are_asked_for():
         mask = torch.zeros(2, 6, dtype=torch.bool)
         mask[known] = True
         belief = make_belief(rows=2, seed=4, noise=1e-6, mask=mask, offsets=(0.5,))
-        weight = QUICK.prepare(context(belief)).weight
+        weight = QUICK.acquisition(context(belief)).weight
         assert torch.isfinite(weight).all()
         if known == 1:
             assert weight[0] > weight[1]
@@ -163,15 +163,15 @@ def test_rows_that_were_never_measured_are_asked_for():
 
 def test_what_is_pending_is_believed_by_both_stages():
     belief = feasible(noise=1e-8)
-    u = QUICK.prepare(context(belief)).u
+    u = QUICK.acquisition(context(belief)).u
     everything, objective = torch.tensor([[True, True, True]]), torch.tensor([[True, False, False]])
-    assert (QUICK.prepare(context(belief, Pending(u[None], everything))).u - u).norm() > 0.01
-    after = QUICK.prepare(context(belief, Pending(u[None], objective)))
+    assert (QUICK.acquisition(context(belief, Pending(u[None], everything))).u - u).norm() > 0.01
+    after = QUICK.acquisition(context(belief, Pending(u[None], objective)))
     assert torch.isfinite(after.weight).all()
 
 
 def test_the_same_seed_gives_the_same_question():
-    one, two = (QUICK.prepare(context(feasible())) for _ in range(2))
+    one, two = (QUICK.acquisition(context(feasible())) for _ in range(2))
     assert torch.equal(one.u, two.u)
     assert torch.equal(one.weight, two.weight)
 

@@ -34,7 +34,7 @@ def by_grid(belief: Belief, eta: Tensor, X: Tensor, cells: int = 60) -> Tensor:
 def test_it_is_the_mean_of_what_draws_take_off(rows: int):
     """Joint draws of all rows at x and at all x': which x' still may beat the incumbent, before and after."""
     belief = feasible(rows)
-    acquisition = VolumeReduction(points=2000).prepare(context(belief))
+    acquisition = VolumeReduction(points=2000).acquisition(context(belief))
     assert isinstance(acquisition, SettledVolume)
     X = points(100)
     X = X[acquisition(X)[:, 0].topk(16).indices[::4]]
@@ -56,25 +56,25 @@ def test_it_is_the_mean_of_what_draws_take_off(rows: int):
             after = now & ((f <= f_x[i]) | ~hit)
             taken = (h @ (now.double() - after.double())) / len(Z)
             value = SettledVolume(
-                belief, acquisition.centers, acquisition.place, worth_eta(acquisition, belief), complete
+                belief, acquisition.search_centers, acquisition.place, worth_eta(acquisition, belief), complete
             )(X)[i, 0]
             error = taken.std() / n**0.5
             assert value.exp() == pytest.approx(float(taken.mean()), abs=float(4 * error + 0.05 * taken.mean()))
 
 
 def worth_eta(acquisition: SettledVolume, belief: Belief) -> Tensor:
-    return belief.mean(acquisition.centers[:1])[0, 0]
+    return belief.mean(acquisition.search_centers[:1])[0, 0]
 
 
 @pytest.mark.parametrize(("rows", "noise"), [(1, 1e-5), (2, 1e-2), (4, 1e-5)])
 def test_it_is_the_integral(rows: int, noise: float):
     belief, X = feasible(rows, noise=noise), points(25)
-    acquisition = VolumeReduction(points=4000, complete=False).prepare(context(belief))
+    acquisition = VolumeReduction(points=4000, complete=False).acquisition(context(belief))
     assert isinstance(acquisition, SettledVolume)
     exact = by_grid(belief, worth_eta(acquisition, belief), X)
     value = acquisition(X)[:, 0].exp()
     assert ((value - exact).abs() <= 0.05 * exact + 0.01 * exact.max()).all()
-    rough, complete = (VolumeReduction(complete=c).prepare(context(belief))(X)[:, 0].exp() for c in (False, True))
+    rough, complete = (VolumeReduction(complete=c).acquisition(context(belief))(X)[:, 0].exp() for c in (False, True))
     assert ((rough - exact).abs() <= 0.1 * exact + 0.05 * exact.max()).all()
     torch.testing.assert_close(complete, rough * chance(belief, X))
 
@@ -83,14 +83,14 @@ def test_it_is_the_integral(rows: int, noise: float):
 @pytest.mark.parametrize("rows", [1, 3])
 def test_gradients_are_difference_quotients_and_finite_everywhere(rows: int, noise: float):
     belief, X = feasible(rows, noise=noise), points(60)
-    acquisition = VolumeReduction().prepare(context(belief))
+    acquisition = VolumeReduction().acquisition(context(belief))
     assert isinstance(acquisition, SettledVolume)
     X = X[acquisition(X)[:, 0].topk(20).indices]
     here = X.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(acquisition(here).sum(), here)
     by_steps = difference_quotient(lambda x: acquisition(x)[:, 0], X, 1e-6)
     torch.testing.assert_close(gradient, by_steps, rtol=1e-3, atol=1e-3)
-    anywhere = torch.cat([belief.points, acquisition.centers, acquisition.place.points]).requires_grad_()
+    anywhere = torch.cat([belief.points, acquisition.search_centers, acquisition.place.points]).requires_grad_()
     value = acquisition(anywhere)
     assert torch.isfinite(value).all()
     assert torch.isfinite(torch.autograd.grad(value.sum(), anywhere)[0]).all()
@@ -98,27 +98,27 @@ def test_gradients_are_difference_quotients_and_finite_everywhere(rows: int, noi
 
 def test_batches_are_their_elements():
     several, X = samples_of(feasible(), 3), points()
-    acquisition = VolumeReduction().prepare(context(several))
+    acquisition = VolumeReduction().acquisition(context(several))
     assert isinstance(acquisition, SettledVolume)
     each = acquisition.forward(X.expand(3, *X.shape))
     for i in range(3):
         one = sample_of(several, i)
         place = type(acquisition.place)(*(t[i] for t in acquisition.place))
-        alone = SettledVolume(one, acquisition.centers, place, worth_eta(acquisition, one), True)
+        alone = SettledVolume(one, acquisition.search_centers, place, worth_eta(acquisition, one), True)
         torch.testing.assert_close(each[i], alone.forward(X))
 
 
 def test_without_an_incumbent_it_is_the_probability_of_feasibility():
-    assert isinstance(VolumeReduction().prepare(context(infeasible())), Feasibility)
+    assert isinstance(VolumeReduction().acquisition(context(infeasible())), Feasibility)
 
 
 def test_what_is_pending_is_believed():
     belief = feasible(noise=1e-4)
-    first = VolumeReduction().prepare(context(belief))
-    x = maximize(first, torch.cat([points(256), first.centers])).x
+    first = VolumeReduction().acquisition(context(belief))
+    x = maximize(first, torch.cat([points(256), first.search_centers])).x
     pending = Pending(x, torch.ones(1, 3, dtype=torch.bool))
-    then = VolumeReduction().prepare(context(belief, pending))
+    then = VolumeReduction().acquisition(context(belief, pending))
     assert then(x)[0, 0] < first(x)[0, 0] - 1
     torch.testing.assert_close(
-        VolumeReduction().prepare(context(belief, pending))(points()), then(points()), rtol=0, atol=0
+        VolumeReduction().acquisition(context(belief, pending))(points()), then(points()), rtol=0, atol=0
     )

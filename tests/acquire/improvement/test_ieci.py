@@ -43,12 +43,12 @@ def by_grid(belief: Belief, eta: Tensor, X: Tensor, cells: int = 60) -> Tensor:
 @pytest.mark.parametrize(("rows", "noise"), [(1, 1e-5), (2, 1e-2), (4, 1e-5)])
 def test_it_is_the_integral(rows: int, noise: float):
     belief, X = feasible(rows, noise=noise), points(25)
-    acquisition = IntegratedImprovement(points=4000).prepare(context(belief))
+    acquisition = IntegratedImprovement(points=4000).acquisition(context(belief))
     assert isinstance(acquisition, SettledImprovement)
     exact = by_grid(belief, acquisition.eta, X)
     value = acquisition(X)[:, 0].exp()
     assert ((value - exact).abs() <= 0.05 * exact + 0.01 * exact.max()).all()
-    rough = IntegratedImprovement().prepare(context(belief))(X)[:, 0].exp()
+    rough = IntegratedImprovement().acquisition(context(belief))(X)[:, 0].exp()
     assert ((rough - exact).abs() <= 0.1 * exact + 0.05 * exact.max()).all()
 
 
@@ -58,7 +58,7 @@ def test_the_variance_after_a_look_is_that_of_a_belief_with_one_more_datum():
         belief.kernel, torch.cat([belief.X, x[None]], 1), torch.cat([belief.y, belief.mean(x)], 1),
         torch.ones(1, 9, dtype=torch.bool), belief.hyperparameters,
     )  # fmt: skip
-    acquisition = IntegratedImprovement().prepare(context(belief))
+    acquisition = IntegratedImprovement().acquisition(context(belief))
     assert isinstance(acquisition, SettledImprovement)
     at = acquisition.place.points
     now, then = (log_improvement(b.mean(at)[0], b.variance(at)[0], acquisition.eta).exp() for b in (belief, more))
@@ -76,13 +76,13 @@ def test_late_in_a_run_the_points_are_where_the_improvement_still_is():
     h = feasible(1, noise=1e-10).hyperparameters
     y = 20 * (far - 0.5).square().sum(-1)
     belief = GaussianProcess("se", far[None], y[None], torch.ones(1, len(far), dtype=torch.bool), h)
-    acquisition = IntegratedImprovement().prepare(context(belief))
+    acquisition = IntegratedImprovement().acquisition(context(belief))
     assert isinstance(acquisition, SettledImprovement)
     box = grid(200, torch.full((2,), 0.4), 0.2)
     total = 0.04 * log_improvement(belief.mean(box)[0], belief.variance(box)[0], acquisition.eta).exp().mean()
     assert acquisition.place.log_total.exp() == pytest.approx(float(total), rel=0.05)
     assert len(acquisition.place.points.unique(dim=0)) > 100
-    best = maximize(acquisition, torch.cat([points(256), acquisition.centers])).x
+    best = maximize(acquisition, torch.cat([points(256), acquisition.search_centers])).x
     assert (best - 0.5).norm() < 0.1
 
 
@@ -90,13 +90,13 @@ def test_late_in_a_run_the_points_are_where_the_improvement_still_is():
 @pytest.mark.parametrize("rows", [1, 3])
 def test_gradients_are_difference_quotients_and_finite_everywhere(rows: int, noise: float):
     belief, X = feasible(rows, noise=noise), points()
-    acquisition = IntegratedImprovement().prepare(context(belief))
+    acquisition = IntegratedImprovement().acquisition(context(belief))
     here = X.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(acquisition(here).sum(), here)
     by_steps = difference_quotient(lambda x: acquisition(x)[:, 0], X, 1e-6)
     torch.testing.assert_close(gradient, by_steps, rtol=1e-3, atol=1e-3)
     assert isinstance(acquisition, SettledImprovement)
-    anywhere = torch.cat([belief.points, acquisition.centers, acquisition.place.points]).requires_grad_()
+    anywhere = torch.cat([belief.points, acquisition.search_centers, acquisition.place.points]).requires_grad_()
     value = acquisition(anywhere)
     assert torch.isfinite(value).all()
     assert torch.isfinite(torch.autograd.grad(value.sum(), anywhere)[0]).all()
@@ -106,31 +106,31 @@ def test_gradients_are_difference_quotients_and_finite_everywhere(rows: int, noi
 
 def test_batches_are_their_elements():
     several, X = samples_of(feasible(), 3), points()
-    acquisition = IntegratedImprovement().prepare(context(several))
+    acquisition = IntegratedImprovement().acquisition(context(several))
     assert isinstance(acquisition, SettledImprovement)
     each = acquisition.forward(X.expand(3, *X.shape))
     for i in range(3):
         place = type(acquisition.place)(*(t[i] for t in acquisition.place))
-        alone = SettledImprovement(sample_of(several, i), acquisition.centers, place, acquisition.eta[i])
+        alone = SettledImprovement(sample_of(several, i), acquisition.search_centers, place, acquisition.eta[i])
         torch.testing.assert_close(each[i], alone.forward(X))
         exact = by_grid(sample_of(several, i), acquisition.eta[i], X)
         assert ((each[i, 0].exp() - exact).abs() <= 0.15 * exact + 0.15 * exact.max()).all()
 
 
 def test_without_an_incumbent_it_is_the_probability_of_feasibility():
-    acquisition = IntegratedImprovement().prepare(context(infeasible()))
+    acquisition = IntegratedImprovement().acquisition(context(infeasible()))
     assert isinstance(acquisition, Feasibility)
 
 
 def test_what_is_pending_is_believed():
     belief = feasible(noise=1e-4)
-    first = IntegratedImprovement().prepare(context(belief))
-    x = maximize(first, torch.cat([points(256), first.centers])).x
+    first = IntegratedImprovement().acquisition(context(belief))
+    x = maximize(first, torch.cat([points(256), first.search_centers])).x
     pending = Pending(x, torch.ones(1, 3, dtype=torch.bool))
-    then = IntegratedImprovement().prepare(context(belief, pending))
+    then = IntegratedImprovement().acquisition(context(belief, pending))
     assert then(x)[0, 0] < first(x)[0, 0] - 2
     torch.testing.assert_close(
-        IntegratedImprovement().prepare(context(belief, pending))(points()),
+        IntegratedImprovement().acquisition(context(belief, pending))(points()),
         then(points()),
         rtol=0,
         atol=0,

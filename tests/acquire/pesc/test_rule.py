@@ -66,8 +66,8 @@ def test_optimize_acqf_finds_a_better_point_than_chance():
 def test_it_agrees_with_our_own_belief_of_the_same_model():
     """Rows in our order and signs: outcome 0 minimized, the others feasible at zero and above."""
     belief = make_belief(rows=2, seed=4)
-    theirs = PESC(as_botorch(belief), constraints={1: (0.0, None)}, setting=PescOptions(40, 400, 0.2))
-    ours = PESC(belief, setting=PescOptions(40, 400, 0.2))
+    theirs = PESC(as_botorch(belief), constraints={1: (0.0, None)}, options=PescOptions(40, 400, 0.2))
+    ours = PESC(belief, options=PescOptions(40, 400, 0.2))
     one, other = theirs.gains(points(60)), ours.gains(points(60))
     assert torch.corrcoef(torch.stack([one.sum(-1), other.sum(-1)]))[0, 1] > 0.9
     torch.testing.assert_close(one.mean(0), other.mean(0), rtol=0.2, atol=0.01)
@@ -91,7 +91,7 @@ def test_masks_of_the_wrong_shape_are_refused():
 
 def test_pending_points_are_worth_less_and_can_be_taken_back():
     noise_free = as_botorch(make_belief(rows=2, noise=1e-8, seed=2))
-    pesc = PESC(noise_free, constraints={1: (0.0, None)}, setting=QUICK)
+    pesc = PESC(noise_free, constraints={1: (0.0, None)}, options=QUICK)
     X = points(2)
     before = pesc.gains(X)
     pesc.set_X_pending(X)
@@ -104,7 +104,7 @@ def test_pending_points_are_worth_less_and_can_be_taken_back():
     pesc.set_X_pending(None)
     torch.testing.assert_close(pesc.gains(X), before)
     assert pesc.X_pending is None
-    given = PESC(noise_free, constraints={1: (0.0, None)}, setting=QUICK, X_pending=X)
+    given = PESC(noise_free, constraints={1: (0.0, None)}, options=QUICK, X_pending=X)
     assert (given.gains(X).abs() < 0.05).all()
 
 
@@ -117,10 +117,10 @@ def test_maximizing_the_negative_is_minimizing():
     mirrored.mean_module.initialize(constant=-first.mean_module.constant.item())
     high = ModelListGP(mirrored.requires_grad_(False), list(low.models)[1])  # pyright: ignore[reportArgumentType]
     setting = PescOptions(samples=30, draws=300, local_reach=0.2)
-    one = PESC(low, constraints={1: (0.0, None)}, setting=setting).gains(points(40))
-    other = PESC(high, maximize=True, constraints={1: (0.0, None)}, setting=setting).gains(points(40))
+    one = PESC(low, constraints={1: (0.0, None)}, options=setting).gains(points(40))
+    other = PESC(high, maximize=True, constraints={1: (0.0, None)}, options=setting).gains(points(40))
     assert torch.corrcoef(torch.stack([one.sum(-1), other.sum(-1)]))[0, 1] > 0.9
-    wrong = PESC(high, constraints={1: (0.0, None)}, setting=setting).gains(points(40))
+    wrong = PESC(high, constraints={1: (0.0, None)}, options=setting).gains(points(40))
     assert torch.corrcoef(torch.stack([one.sum(-1), wrong.sum(-1)]))[0, 1] < 0.8
 
 
@@ -165,7 +165,7 @@ def test_a_coarse_look_values_digits_less_and_changes_nothing_under_noise(noise,
 
     def values(asked: int) -> torch.Tensor:
         context = Context(belief, SPACE, torch.full((1,), 0.95), torch.Generator().manual_seed(1), asked=asked)
-        return PredictiveEntropySearch(replace(QUICK, coarse=1e-3)).prepare(context)(here)
+        return PredictiveEntropySearch(replace(QUICK, coarse=1e-3)).acquisition(context)(here)
 
     fine, coarse = values(5), values(3)
     assert bool((fine != coarse).any()) is is_changed
@@ -181,7 +181,7 @@ def test_early_in_many_dimensions_the_default_is_valued_as_the_paper_does(d, ask
 
     def values(setting: PescOptions) -> torch.Tensor:
         context = Context(belief, space, torch.full((1,), 0.95), torch.Generator().manual_seed(1), asked=asked)
-        return PredictiveEntropySearch(setting).prepare(context)(here)
+        return PredictiveEntropySearch(setting).acquisition(context)(here)
 
     paper, fine = replace(QUICK, draws=None, local_reach=None), replace(QUICK, fine_from=0)
     assert torch.equal(values(default), values(paper if is_early else fine))
@@ -194,14 +194,14 @@ def test_a_choice_is_one_dimension_however_many_options_it_has():
 
     def values(setting: PescOptions) -> torch.Tensor:
         context = Context(belief, space, torch.full((1,), 0.95), torch.Generator().manual_seed(1), asked=0)
-        return PredictiveEntropySearch(setting).prepare(context)(here)
+        return PredictiveEntropySearch(setting).acquisition(context)(here)
 
     assert torch.equal(values(replace(QUICK, fine_from=5)), values(QUICK))
 
 
-def test_numbers_that_a_setting_cannot_have_are_refused():
+def test_numbers_that_options_cannot_be_are_refused():
     for name, given in (("samples", 0), ("draws", 0), ("fine_from", -1), ("candidates", 0), ("coarse_every", 0)):
-        with pytest.raises(ProblemError, match=f"{name} of the setting was {given}: expected a whole number"):
+        with pytest.raises(ProblemError, match=f"{name} of PESC's options was {given}: expected a whole number"):
             replace(DEFAULT, **{name: given})
 
 

@@ -57,7 +57,7 @@ class MaxValueEntropySearch(Rule):
     candidates: int = 512
     """Points at which each draw is looked at before it is polished, besides the measured ones."""
 
-    def prepare(self, context: Context) -> "MinimumInformation":
+    def acquisition(self, context: Context) -> "MinimumInformation":
         belief = context.belief
         points = torch.cat([context.spread(self.candidates), belief.points], -2)
         solutions = sample_solutions(
@@ -78,8 +78,8 @@ class MinimumInformation(AcquisitionFunction):
 
     def __init__(self, belief: Belief, fantasies: Fantasies, solutions: Solutions, noise_aware: bool) -> None:
         chosen = solutions.optima.chosen
-        super().__init__(belief, *search_near(belief, solutions.optima))
-        self.optima, self.noise_aware = solutions.optima, noise_aware
+        super().__init__(belief, *search_near(belief, solutions.optima), solutions.optima)
+        self.noise_aware = noise_aware
         # Only means and variances at x are looked at; a view needs a point to look from.
         self.evaluate = fantasies.evaluator(chosen.x[..., :1, :])
         minimum = torch.where(solutions.exists, solutions.values[..., 0, :], torch.inf)

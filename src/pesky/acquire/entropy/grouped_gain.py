@@ -13,6 +13,7 @@ from pesky.acquire.fantasy import Pending
 from pesky.infer.gaussian import cholesky, log_cdf, log_density
 from pesky.infer.predict import VARIANCE_FLOOR
 from pesky.model.belief import Belief, PosteriorMoments, over_samples
+from pesky.optimum.sample import Optima
 
 CENTERS = 64
 """Of each batch element, the most probable cells that the search looks near."""
@@ -85,11 +86,12 @@ class GroupedGain(AcquisitionFunction):
         draws: Draws,
         groups: Groups,
         pending: Pending | None,
+        optima: Optima | None = None,
     ) -> None:
         """The landmarks of `whitened` must include the pending points."""
         heaviest = groups.cell[..., :CENTERS, None].expand(*groups.cell[..., :CENTERS].shape, cells.shape[-1])
         near = over_samples(belief, torch.gather(cells, -2, heaviest), 2).flatten(-3, -2)
-        super().__init__(belief, near, over_samples(belief, groups.size[..., :CENTERS] > 0).flatten(-2))
+        super().__init__(belief, near, over_samples(belief, groups.size[..., :CENTERS] > 0).flatten(-2), optima)
         self.whitened, self.groups, self.w = whitened, groups, draws.w
         self.amplitude = belief.amplitude
         self.noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)

@@ -38,7 +38,7 @@ class JointEntropySearch(Rule):
     candidates: int = 512
     """Points at which each draw is looked at before it is polished, besides the measured ones."""
 
-    def prepare(self, context: Context) -> "SolutionInformation":
+    def acquisition(self, context: Context) -> "SolutionInformation":
         belief = context.belief
         points = torch.cat([context.spread(self.candidates), belief.points], -2)
         solutions = sample_solutions(
@@ -53,8 +53,8 @@ class SolutionInformation(AcquisitionFunction):
 
     def __init__(self, belief: Belief, fantasies: Fantasies, solutions: Solutions) -> None:
         chosen = solutions.optima.chosen
-        super().__init__(belief, *search_near(belief, solutions.optima))
-        self.optima, self.solutions = solutions.optima, solutions
+        super().__init__(belief, *search_near(belief, solutions.optima), solutions.optima)
+        self.solutions = solutions
         self.evaluate = fantasies.evaluator(chosen.x)
         self.floor = VARIANCE_FLOOR * belief.amplitude
         self.noise = torch.maximum(belief.noise, self.floor)

@@ -45,7 +45,7 @@ class RejectionSampling(Rule):
             )
 
     @torch.no_grad()
-    def prepare(self, context: Context) -> GroupedGain:
+    def acquisition(self, context: Context) -> GroupedGain:
         belief, pending = context.belief, context.pending
         d = belief.points.shape[-1]
         axis = torch.linspace(0.0, 1.0, self.cells or CELLS[d], dtype=torch.float64)

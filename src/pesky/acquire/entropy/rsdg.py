@@ -11,7 +11,6 @@ from pesky.acquire.base import Context, Rule
 from pesky.acquire.entropy.grouped_gain import GroupedGain
 from pesky.acquire.entropy.groups import draw, group, whiten
 from pesky.model.belief import hyperparameter_samples
-from pesky.numerics.runtime import now
 
 CANDIDATES = 512
 POLISH_STEPS = 8
@@ -37,24 +36,21 @@ class DynamicGrid(Rule):
     min_group: int = 2
     """Cells that fewer samples share are left out, and with p points pending those with fewer than 2 p more."""
 
-    def prepare(self, context: Context) -> GroupedGain:
+    def acquisition(self, context: Context) -> GroupedGain:
         belief, pending = context.belief, context.pending
-        began = now(belief.amplitude)
-        optima = context.sample_optima(self.optima, None, CANDIDATES, POLISH_STEPS)
-        drawn = now(belief.amplitude)
-        cells = context.space.snap(optima.chosen.x)
-        usable = ~repeated_boxes(cells / (RESOLUTION * belief.lengthscale.amin(-2)[..., None, :]))
-        batch = cells.shape[:-2]
-        landmarks = cells if pending is None else torch.cat([cells, pending.X.expand(*batch, *pending.X.shape)], -2)
-        whitened = whiten(belief, landmarks)
-        samples = max(self.samples // hyperparameter_samples(belief), self.samples // 4)
-        draws = draw(belief, whitened, cells, usable, samples, context.generator)
-        smallest = self.min_group + (0 if pending is None else 2 * len(pending.X))
-        groups = group(draws, cells.shape[-2], smallest)
-        acquisition = GroupedGain(belief, whitened, cells, draws, groups, pending)
-        acquisition.optima = optima
-        acquisition.seconds = {"x*": drawn - began, "samples": now(belief.amplitude) - drawn}
-        return acquisition
+        with context.timed("x*"):
+            optima = context.sample_optima(self.optima, None, CANDIDATES, POLISH_STEPS)
+        with context.timed("samples"):
+            cells = context.space.snap(optima.chosen.x)
+            usable = ~repeated_boxes(cells / (RESOLUTION * belief.lengthscale.amin(-2)[..., None, :]))
+            batch = cells.shape[:-2]
+            landmarks = cells if pending is None else torch.cat([cells, pending.X.expand(*batch, *pending.X.shape)], -2)
+            whitened = whiten(belief, landmarks)
+            samples = max(self.samples // hyperparameter_samples(belief), self.samples // 4)
+            draws = draw(belief, whitened, cells, usable, samples, context.generator)
+            smallest = self.min_group + (0 if pending is None else 2 * len(pending.X))
+            groups = group(draws, cells.shape[-2], smallest)
+            return GroupedGain(belief, whitened, cells, draws, groups, pending, optima)
 
 
 def repeated_boxes(x: Float[Tensor, "*b n d"]) -> Bool[Tensor, "*b n"]:

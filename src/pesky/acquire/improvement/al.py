@@ -90,7 +90,7 @@ class AugmentedLagrangian(Rule):
     negligible: float = 1e-5
     """Where no expected improvement exceeds this share of the range of f, the mean of L is minimized instead."""
 
-    def prepare(self, context: Context) -> AcquisitionFunction:
+    def acquisition(self, context: Context) -> AcquisitionFunction:
         if not context.belief.points.shape[-2]:
             return Feasibility(believe(context.belief, context.pending), context.spread(1))  # no history, no L
         return self.improvement(context)
@@ -115,8 +115,8 @@ class AugmentedLagrangian(Rule):
                 lowest = torch.minimum(lowest, believed.amin(-1))
             normals = self._normals(context, values.shape[-2] - 1).to(values)
             lowest_at = torch.gather(measured, -2, best[..., None, None].expand(*best.shape, 1, measured.shape[-1]))
-            centers = over_samples(belief, lowest_at, 2).flatten(-3, -2)
-            acquisition = LagrangianImprovement(belief, lagrangian, lowest, normals, centers)
+            search_centers = over_samples(belief, lowest_at, 2).flatten(-3, -2)
+            acquisition = LagrangianImprovement(belief, lagrangian, lowest, normals, search_centers)
             at_best = torch.gather(values, -1, best[..., None, None].expand(*values.shape[:-1], 1))[..., 0]
             # A measured noise-free point promises 0.4 deviations of L at the variances' floor, which is rounding.
             slope = torch.cat([torch.ones_like(at_best[..., :1]), lagrangian.slope(at_best[..., 1:])], -1)
@@ -191,9 +191,9 @@ class LagrangianImprovement(AcquisitionFunction):
         lagrangian: Lagrangian,
         lowest: Float[Tensor, "*b"],
         normals: Float[Tensor, "*w k s"],
-        centers: Float[Tensor, "*w c d"],
+        search_centers: Float[Tensor, "*w c d"],
     ) -> None:
-        super().__init__(belief, centers)
+        super().__init__(belief, search_centers)
         self.lagrangian, self.lowest, self.normals = lagrangian, lowest, normals
         self.is_exhausted = torch.zeros_like(lowest, dtype=torch.bool)
         self.threshold, self.reference = torch.ones_like(lowest), torch.zeros_like(lowest)
@@ -209,8 +209,8 @@ class LagrangianImprovement(AcquisitionFunction):
         self.reference = expected.amin(-1)
         at = torch.where(self.is_exhausted, expected.argmin(-1), improvement.argmax(-1))[..., None, None]
         best = torch.gather(X, -2, at.expand(*self.batch, 1, X.shape[-1]))
-        self.centers = torch.cat([self.centers, over_samples(self.belief, best, 2).flatten(-3, -2)], -2)
-        self.usable = torch.ones_like(self.centers[..., 0], dtype=torch.bool)
+        self.search_centers = torch.cat([self.search_centers, over_samples(self.belief, best, 2).flatten(-3, -2)], -2)
+        self.search_mask = torch.ones_like(self.search_centers[..., 0], dtype=torch.bool)
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
         mean, deviation = self._moments(X)

@@ -29,9 +29,9 @@ class Improvement(AcquisitionFunction):
     is_log = True
 
     def __init__(
-        self, belief: Belief, centers: Float[Tensor, "*w c d"], incumbent: Incumbent, noise_factor: bool
+        self, belief: Belief, search_centers: Float[Tensor, "*w c d"], incumbent: Incumbent, noise_factor: bool
     ) -> None:
-        super().__init__(belief, centers)
+        super().__init__(belief, search_centers)
         self.binary, self.eta, self.noise_factor = belief.binary, incumbent.eta, noise_factor
         self.exists = for_samples(belief, incumbent.exists[..., None, None])[..., 0]
         self.noise = belief.noise[..., 0, None].clamp(min=1e-10 * belief.amplitude[..., 0, None])
@@ -71,10 +71,10 @@ class ExpectedImprovement(Rule):
     """The factor of augmented expected improvement (Huang et al., 2006): without it, noise makes the rule measure near
     its incumbent for ever (METHOD 21)."""
 
-    def prepare(self, context: Context) -> AcquisitionFunction:
+    def acquisition(self, context: Context) -> AcquisitionFunction:
         belief = believe(context.belief, context.pending)
         incumbent = find_incumbent(belief, context)
-        centers = find_centers(belief, context, incumbent)
+        search_centers = find_centers(belief, context, incumbent)
         if not bool(incumbent.exists.any()):
-            return Feasibility(belief, centers)
-        return Improvement(belief, centers, incumbent, self.noise_factor)
+            return Feasibility(belief, search_centers)
+        return Improvement(belief, search_centers, incumbent, self.noise_factor)

@@ -52,10 +52,10 @@ class TwoStageImprovement(Rule):
     nodes: int = 8
     """Values that a measurement may have."""
 
-    def prepare(self, context: Context) -> PointPreference:
+    def acquisition(self, context: Context) -> PointPreference:
         belief, space = believe(context.belief, context.pending), context.space
-        first = ExpectedImprovement(self.noise_factor).prepare(context)
-        candidates = torch.cat([context.spread(CANDIDATES), first.centers, belief.points], -2)
+        first = ExpectedImprovement(self.noise_factor).acquisition(context)
+        candidates = torch.cat([context.spread(CANDIDATES), first.search_centers, belief.points], -2)
         best = maximize(first, candidates, None if space.is_continuous else space.neighbors)
         u = space.snap(best.x[..., 0, :])
 
@@ -64,7 +64,7 @@ class TwoStageImprovement(Rule):
         looked = torch.cat([candidates, u[..., None, :]], -2)
         optima = sample_optima(belief, optima_each, None, looked, 4, context.generator).chosen.x
         optima = space.snap(over_samples(belief, optima, 2).flatten(-3, -2))
-        G = torch.cat([u[..., None, :], first.centers, optima, context.spread(self.spread)], -2)
+        G = torch.cat([u[..., None, :], first.search_centers, optima, context.spread(self.spread)], -2)
         with torch.no_grad():
             draws = max(FEWEST_DRAWS, self.draws // count)
             gain = entropy_reductions(belief, u, G, draws, self.nodes, context.generator, repeats(G, CELL))

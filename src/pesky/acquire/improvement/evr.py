@@ -32,12 +32,12 @@ class SettledVolume(AcquisitionFunction):
     def __init__(
         self,
         belief: Belief,
-        centers: Float[Tensor, "c d"],
+        search_centers: Float[Tensor, "c d"],
         place: Place,
         eta: Float[Tensor, "*b"],
         complete: bool,
     ) -> None:
-        super().__init__(belief, centers)
+        super().__init__(belief, search_centers)
         self.evaluate, self.place, self.complete, self.binary = (
             belief.evaluator(place.points),
             place,
@@ -80,12 +80,12 @@ class VolumeReduction(Rule):
     """Whether it is taken into account that x may be infeasible, and its value then of no use: a factor P(feasible) at
     x, which the paper's formula does not have."""
 
-    def prepare(self, context: Context) -> AcquisitionFunction:
+    def acquisition(self, context: Context) -> AcquisitionFunction:
         belief = believe(context.belief, context.pending)
         u, eta, exists = incumbent = find_incumbent(belief, context)
-        centers = find_centers(belief, context, incumbent)
+        search_centers = find_centers(belief, context, incumbent)
         if not bool(exists):
-            return Feasibility(belief, centers)
+            return Feasibility(belief, search_centers)
 
         def log_mass(mean: Tensor, variance: Tensor) -> Tensor:
             a = (eta[..., None] - mean[..., 0, :]) / variance[..., 0, :].sqrt()
@@ -93,4 +93,4 @@ class VolumeReduction(Rule):
             return possible + log_feasibility(mean, variance, belief.binary)
 
         place = find_mass(belief, context, u, self.points, log_mass)
-        return SettledVolume(belief, centers, place, eta, self.complete)
+        return SettledVolume(belief, search_centers, place, eta, self.complete)

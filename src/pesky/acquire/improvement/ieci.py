@@ -33,8 +33,10 @@ class SettledImprovement(AcquisitionFunction):
 
     is_log = True
 
-    def __init__(self, belief: Belief, centers: Float[Tensor, "c d"], place: Place, eta: Float[Tensor, "*b"]) -> None:
-        super().__init__(belief, centers)
+    def __init__(
+        self, belief: Belief, search_centers: Float[Tensor, "c d"], place: Place, eta: Float[Tensor, "*b"]
+    ) -> None:
+        super().__init__(belief, search_centers)
         self.evaluate, self.place, self.eta = belief.evaluator(place.points), place, eta
         self.noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)[..., 0]
         with torch.no_grad():
@@ -81,15 +83,15 @@ class IntegratedImprovement(Rule):
     points: int = 256
     """At which the integrand is looked at, drawn where it is large; all hyperparameter samples share them."""
 
-    def prepare(self, context: Context) -> AcquisitionFunction:
+    def acquisition(self, context: Context) -> AcquisitionFunction:
         belief = believe(context.belief, context.pending)
         u, eta, exists = incumbent = find_incumbent(belief, context)
-        centers = find_centers(belief, context, incumbent)
+        search_centers = find_centers(belief, context, incumbent)
         if not bool(exists):
-            return Feasibility(belief, centers)
+            return Feasibility(belief, search_centers)
 
         def log_mass(mean: Tensor, variance: Tensor) -> Tensor:
             improvement = log_doubtful_improvement(mean[..., 0, :], variance[..., 0, :], eta)
             return improvement + log_feasibility(mean, variance, belief.binary)
 
-        return SettledImprovement(belief, centers, find_mass(belief, context, u, self.points, log_mass), eta)
+        return SettledImprovement(belief, search_centers, find_mass(belief, context, u, self.points, log_mass), eta)

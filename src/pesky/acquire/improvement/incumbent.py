@@ -75,8 +75,8 @@ class Feasibility(AcquisitionFunction):
 
     is_log = True
 
-    def __init__(self, belief: Belief, centers: Float[Tensor, "*w c d"]) -> None:
-        super().__init__(belief, centers)
+    def __init__(self, belief: Belief, search_centers: Float[Tensor, "*w c d"]) -> None:
+        super().__init__(belief, search_centers)
         self.binary = belief.binary
         self.memory_per_point = belief.amplitude.numel() * max(1, belief.points.shape[-2])
 

@@ -53,7 +53,7 @@ class InformationGain(AcquisitionFunction):
         conditioning: Conditioning,
         resolution: float = FINEST,
     ) -> None:
-        super().__init__(belief, *search_near(belief, optima))
+        super().__init__(belief, *search_near(belief, optima), optima)
         self.evaluate, self.knowledge, self.gather = evaluate, knowledge, gather
         self.optima: Optima = optima  # pyright: ignore[reportIncompatibleVariableOverride] (it always has some)
         self.amplitude, self.info, self.conditioning = belief.amplitude, info, conditioning

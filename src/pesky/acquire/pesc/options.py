@@ -1,9 +1,10 @@
 """How finely PESC is computed: the paper's way, and ours."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
-from pesky.problem.fields import whole
+from pesky.errors import ProblemError
+from pesky.problem.fields import finite, whole
 
 FINEST = 1e-10
 """The least noise, as a share of the prior variance: beyond it are rounding errors."""
@@ -11,6 +12,8 @@ FINEST = 1e-10
 
 @dataclass(frozen=True)
 class PescOptions:
+    """Of what, and how much of it, the gains are computed."""
+
     samples: int
     """M: x* samples that EP conditions on."""
     draws: int | None
@@ -31,10 +34,18 @@ class PescOptions:
         least = {"samples": 1, "draws": 1, "fine_from": 0, "polish_steps": 0, "candidates": 1, "coarse_every": 1}
         for name, number in least.items():
             if (given := getattr(self, name)) is not None or name not in ("draws", "coarse_every"):
-                whole(f"{name} of the setting", given, number)
+                whole(f"{name} of PESC's options", given, number)
+        for name in ("local_reach", "coarse"):
+            if (given := getattr(self, name)) is not None and finite(f"{name} of PESC's options", given) <= 0:
+                raise ProblemError(f"{name} of PESC's options was {given!r}: expected a number above 0.")
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """What each option is called."""
+        return [each.name for each in fields(cls)]
 
     def at(self, asked: int, parameters: int) -> "PescOptions":
-        """The setting of the question after so many others.
+        """The options of the question after so many others.
 
         Extra points make the gain a peak around each x* sample. In many dimensions the samples are too few for their
         peaks to meet, and the highest is one sample's, not the most informative place: METHOD 21, F7.
@@ -48,7 +59,7 @@ class PescOptions:
         Without noise the place of x* can be known ever more finely, and each digit is worth as many nats as the one
         before: where a local solution looks like the only one, all questions go there. A coarse look has no use for
         the digits, and goes where another solution may be (METHOD 21, F6); where it sees none, the model is doubted
-        instead (`decide.doubt`).
+        instead (`decide.fallback`).
         """
         question, every = asked + 1, self.coarse_every
         is_due = question > 1 and (math.isqrt(question) ** 2 == question if every is None else question % every == 0)

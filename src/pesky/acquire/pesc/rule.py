@@ -1,13 +1,14 @@
 """Predictive entropy search with constraints: the information about where the constrained minimum is."""
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.pesc.gain import InformationGain, information_gain, refresh
-from pesky.acquire.pesc.options import DEFAULT, PescOptions
+from pesky.acquire.pesc.options import DEFAULT, OPTIONS, PescOptions
+from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import hyperparameter_samples
-from pesky.numerics.runtime import now
 
 
 @dataclass(frozen=True)
@@ -18,28 +19,55 @@ class PredictiveEntropySearch(Rule):
     measures: ClassVar[Literal["each", "together"]] = "each"
     in_nats: ClassVar[bool] = True
 
-    setting: PescOptions = DEFAULT
+    options: PescOptions = DEFAULT
+    """Or their name, "default" or "paper"."""
 
-    def prepare(self, context: Context) -> InformationGain:
-        belief = context.belief
-        setting = self.setting.at(context.asked, len(context.space.parameters))
-        began = now(belief.amplitude)
-        samples, draws = setting.per_hyperparameter_sample(hyperparameter_samples(belief))
-        optima = context.sample_optima(samples, draws, setting.candidates, setting.polish_steps)
-        drawn = now(belief.amplitude)
-        snap = None if context.space.is_continuous else context.space.snap
-        resolution = setting.resolution(context.asked)
-        acquisition = information_gain(
-            belief, optima, setting.local_reach, context.generator, context.pending, snap, resolution
-        )
-        acquisition.seconds = {"x*": drawn - began, "ep": now(belief.amplitude) - drawn}
-        return acquisition
+    def __post_init__(self) -> None:
+        given: object = self.options
+        options = OPTIONS.get(given) if isinstance(given, str) else given
+        if not isinstance(options, PescOptions):
+            raise ProblemError(f"the rule {self.name!r}: {unknown_name('options', given, OPTIONS)}")
+        object.__setattr__(self, "options", options)
 
-    def refresh(self, before: AcquisitionFunction, context: Context) -> InformationGain:
+    @classmethod
+    def option_names(cls) -> list[str]:
+        """The options as a whole, and each of them: `rule_of("pesc", options="paper", samples=20)`."""
+        return ["options", *PescOptions.names()]
+
+    def _with(self, given: Mapping[str, Any]) -> "PredictiveEntropySearch":
+        rule = replace(self, options=given.get("options", self.options))
+        single = {name: value for name, value in given.items() if name != "options"}
+        return replace(rule, options=replace(rule.options, **single))
+
+    def acquisition(self, context: Context) -> InformationGain:
+        belief, space = context.belief, context.space
+        options = self.options.at(context.asked, len(space.parameters))
+        with context.timed("x*"):
+            samples, draws = options.per_hyperparameter_sample(hyperparameter_samples(belief))
+            optima = context.sample_optima(samples, draws, options.candidates, options.polish_steps)
+        with context.timed("ep"):
+            snap = None if space.is_continuous else space.snap
+            resolution = options.resolution(context.asked)
+            return information_gain(
+                belief, optima, options.local_reach, context.generator, context.pending, snap, resolution
+            )
+
+    def update(self, before: AcquisitionFunction, context: Context) -> InformationGain:
         """With the x* samples and the EP sites of before (METHOD 20.2)."""
         assert isinstance(before, InformationGain)
-        began = now(context.belief.amplitude)
-        resolution = self.setting.resolution(context.asked)
-        acquisition = refresh(before, context.belief, context.generator, context.pending, resolution)
-        acquisition.seconds = {"x*": 0.0, "ep": now(context.belief.amplitude) - began}
-        return acquisition
+        with context.timed("ep"):
+            resolution = self.options.resolution(context.asked)
+            return refresh(before, context.belief, context.generator, context.pending, resolution)
+
+
+@dataclass(frozen=True)
+class UnconstrainedEntropySearch(PredictiveEntropySearch):
+    """PES (Hernandez-Lobato et al., 2014): the same where nothing is constrained."""
+
+    name: ClassVar[str] = "pes"
+
+    def check(self, dim: int, constraints: int) -> None:
+        if constraints:
+            raise ProblemError(
+                f"the rule 'pes' is for problems without constraints, and this one has {constraints}: use 'pesc'."
+            )
