@@ -19,7 +19,7 @@ from pesky.model.belief import YES_NO_NOISE
 from pesky.problem import Integer, Real
 from pesky.space import Space
 
-ORACLE = Path(__file__).parents[2] / "benchmarks" / "oracles" / "one_dimension.json"
+ORACLE = Path(__file__).parents[3] / "benchmarks" / "oracles" / "one_dimension.json"
 
 
 def context(belief, pending=None, seed=0, space=None):

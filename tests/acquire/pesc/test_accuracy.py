@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.accuracy import main
 
-ORACLE = Path(__file__).parents[2] / "benchmarks" / "oracles" / "one_dimension.json"
+ORACLE = Path(__file__).parents[3] / "benchmarks" / "oracles" / "one_dimension.json"
 
 
 def summary(tmp_path: Path, setting: str) -> dict[str, float]:

@@ -27,7 +27,7 @@ def model(outcomes: int = 3, n: int = 6) -> ModelListGP:
 
 
 def acquisition(**given) -> PESC:
-    return PESC(**({"model": model(), "constraints": {1: (0.0, None), 2: (None, 0.5)}, "setting": QUICK} | given))
+    return PESC(**({"model": model(), "constraints": {1: (0.0, None), 2: (None, 0.5)}, "options": QUICK} | given))
 
 
 def points(n: int = 5) -> torch.Tensor:
@@ -116,11 +116,11 @@ def test_maximizing_the_negative_is_minimizing():
     mirrored.covar_module, mirrored.likelihood = first.covar_module, first.likelihood
     mirrored.mean_module.initialize(constant=-first.mean_module.constant.item())
     high = ModelListGP(mirrored.requires_grad_(False), list(low.models)[1])  # pyright: ignore[reportArgumentType]
-    setting = PescOptions(samples=30, draws=300, local_reach=0.2)
-    one = PESC(low, constraints={1: (0.0, None)}, options=setting).gains(points(40))
-    other = PESC(high, maximize=True, constraints={1: (0.0, None)}, options=setting).gains(points(40))
+    options = PescOptions(samples=30, draws=300, local_reach=0.2)
+    one = PESC(low, constraints={1: (0.0, None)}, options=options).gains(points(40))
+    other = PESC(high, maximize=True, constraints={1: (0.0, None)}, options=options).gains(points(40))
     assert torch.corrcoef(torch.stack([one.sum(-1), other.sum(-1)]))[0, 1] > 0.9
-    wrong = PESC(high, constraints={1: (0.0, None)}, options=setting).gains(points(40))
+    wrong = PESC(high, constraints={1: (0.0, None)}, options=options).gains(points(40))
     assert torch.corrcoef(torch.stack([one.sum(-1), wrong.sum(-1)]))[0, 1] < 0.8
 
 
@@ -179,9 +179,9 @@ def test_early_in_many_dimensions_the_default_is_valued_as_the_paper_does(d, ask
     here = torch.rand(20, d, generator=torch.Generator().manual_seed(8))
     default = replace(QUICK, fine_from=DEFAULT.fine_from)
 
-    def values(setting: PescOptions) -> torch.Tensor:
+    def values(options: PescOptions) -> torch.Tensor:
         context = Context(belief, space, torch.full((1,), 0.95), torch.Generator().manual_seed(1), asked=asked)
-        return PredictiveEntropySearch(setting).acquisition(context)(here)
+        return PredictiveEntropySearch(options).acquisition(context)(here)
 
     paper, fine = replace(QUICK, draws=None, local_reach=None), replace(QUICK, fine_from=0)
     assert torch.equal(values(default), values(paper if is_early else fine))
@@ -192,9 +192,9 @@ def test_a_choice_is_one_dimension_however_many_options_it_has():
     space = Space({"x": Choice(["a", "b", "c", "d"]), "y": Real(0, 1)})
     belief, here = make_belief(rows=2, d=5), torch.rand(20, 5, generator=torch.Generator().manual_seed(8))
 
-    def values(setting: PescOptions) -> torch.Tensor:
+    def values(options: PescOptions) -> torch.Tensor:
         context = Context(belief, space, torch.full((1,), 0.95), torch.Generator().manual_seed(1), asked=0)
-        return PredictiveEntropySearch(setting).acquisition(context)(here)
+        return PredictiveEntropySearch(options).acquisition(context)(here)
 
     assert torch.equal(values(replace(QUICK, fine_from=5)), values(QUICK))
 
