@@ -1,5 +1,7 @@
 """Random and quasi-random questions: which point, and which row."""
 
+from dataclasses import replace
+
 import torch
 from contexts import context, feasible
 
@@ -8,7 +10,7 @@ from pesky.acquire.baselines import QuasiRandom, Random, prefer_row
 
 def test_quasi_random_points_are_one_sobol_sequence_and_the_rows_take_turns():
     belief = feasible(rows=3)
-    asked = [QuasiRandom().prepare(context(belief)._replace(asked=n, seed=5)) for n in range(8)]
+    asked = [QuasiRandom().acquisition(replace(context(belief), asked=n, seed=5)) for n in range(8)]
     sequence = context(belief).space.sobol(8, 5)
     assert torch.equal(torch.stack([acquisition.u for acquisition in asked]), sequence)
     assert [int(acquisition.weight.argmax()) for acquisition in asked] == [0, 1, 2, 0, 1, 2, 0, 1]
@@ -16,13 +18,13 @@ def test_quasi_random_points_are_one_sobol_sequence_and_the_rows_take_turns():
 
 def test_random_questions_are_uniform_and_follow_from_study_and_number_alone():
     belief = feasible(rows=3)
-    asked = [Random().prepare(context(belief)._replace(asked=n, seed=5)) for n in range(300)]
+    asked = [Random().acquisition(replace(context(belief), asked=n, seed=5)) for n in range(300)]
     u = torch.stack([acquisition.u for acquisition in asked])
     rows = torch.stack([acquisition.weight.argmax() for acquisition in asked])
     torch.testing.assert_close(u.mean(0), torch.full((2,), 0.5), rtol=0, atol=0.07)
     torch.testing.assert_close(u.var(0), torch.full((2,), 1 / 12), rtol=0, atol=0.015)
     assert rows.bincount(minlength=3).min() > 70
-    again = Random().prepare(context(belief, seed=99)._replace(asked=7, seed=5))
+    again = Random().acquisition(replace(context(belief, seed=99), asked=7, seed=5))
     assert torch.equal(again.u, u[7])
 
 

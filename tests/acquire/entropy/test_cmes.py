@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.quasirandom import SobolEngine
 
 from benchmarks.as_botorch import as_botorch
-from pesky.acquire.entropy.cmes import MaxValueEntropySearch, MinimumInformation, known_bound, table
+from pesky.acquire.entropy.cmes import MaxValueEntropySearch, MinimumInformation, known_bound
 from pesky.acquire.fantasy import Fantasies, Pending
 from pesky.model import GaussianProcess
 from pesky.model.belief import YES_NO_NOISE
@@ -95,20 +95,6 @@ def test_nested_simulation_from_the_definition():
     weight = log_p.exp() / log_p.exp().mean(0)
     brute = (weight * (log_p - log_p.exp().mean(0).log())).mean(0)
     torch.testing.assert_close(acquisition(X)[:, 0], brute, rtol=0.1, atol=0.01)
-
-
-@pytest.mark.parametrize("mean", [-3.0, -0.4, 0.0, 1.2, 4.0])
-@pytest.mark.parametrize("variance", [1e-8, 0.3, 2.0, 30.0])
-def test_an_answer_of_yes_or_no_tells_of_the_latent_sign(mean: float, variance: float):
-    powers = table()
-    moments = powers.answer_moments(torch.full((1, 1, 1), mean), torch.full((1, 1, 1), variance))[0, 0, 0]
-    z = mean + variance**0.5 * normals(2**18, 1)[0, :, 0]
-    brute = torch.zeros_like(powers.power)
-    for sign in (1, -1):
-        probability = torch.special.ndtr(sign * z)
-        both = (probability * (z >= 0)).mean()
-        brute += probability.mean() * (both / probability.mean().clamp(min=1e-300)) ** powers.power
-    torch.testing.assert_close(moments * powers.weight, brute * powers.weight, rtol=0, atol=1e-5)
 
 
 def test_a_yes_or_no_row_enters_as_a_bit():

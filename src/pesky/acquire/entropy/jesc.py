@@ -36,7 +36,7 @@ class JointEntropySearch(Rule):
     draws: int = 512
     polish_steps: int = 8
     candidates: int = 512
-    """Points at which each draw is looked at before it is polished, besides the measured ones."""
+    """Points at which each draw is evaluated before it is polished, besides the measured ones."""
 
     def acquisition(self, context: Context) -> "SolutionInformation":
         belief = context.belief
@@ -65,10 +65,10 @@ class SolutionInformation(AcquisitionFunction):
         # What is known at x*, where x* was measured, is known up to the rounding: it must not be divided by less.
         precision = 1 / (there.variance + self.floor[..., None])
         # The objective where nothing is feasible is no part of the solution.
-        told = torch.cat(
+        is_given = torch.cat(
             [solutions.exists[..., None, :], torch.ones_like(solutions.values[..., 1:, :], dtype=torch.bool)], -2
         )
-        self.precision = torch.where(told, precision, 0.0)
+        self.precision = torch.where(is_given, precision, 0.0)
         self.shift = self.precision * (solutions.values - own)
         self.memory_per_point = self.precision.numel()
 
