@@ -11,7 +11,8 @@ from hypothesis import settings
 # `pesky.problem`, `pesky.study` and `pesky.model.surrogate` answer wrong types with errors of their own
 PARTS = "belief binary botorch cost exact fit fit_binary gp hyper kernel paths slice"
 MODEL = tuple(f"model.{part}" for part in PARTS.split())
-ROOMS = ("space", "observations", *MODEL, "optimum", "infer", "acquire", "decide", "test_functions", "numerics.sqp")
+MATHEMATICS = ("infer", "numerics.sqp", "likelihood", *MODEL, "optimum", "acquire", "decide")
+ROOMS = ("space", "observations", "test_functions", *MATHEMATICS)
 typecheck.install([f"pesky.{room}" for room in ROOMS])
 
 torch.set_default_dtype(torch.float64)

@@ -198,7 +198,7 @@ def test_a_yes_or_no_is_plus_one_where_it_is_the_wanted_answer():
         answers(), {"f": 1, "ok": True, "crash": 0}, {"ok": 0.0, "solve succeeds": 0}, {"solve succeeds": 1.0}
     )
     assert answers().rows == ("f", "ok", "a", "crash", "solve succeeds")
-    assert seen.binary.tolist() == [False, True, False, True, True]
+    assert seen.kinds == ("gaussian", "probit", "gaussian", "probit", "probit")
     assert torch.equal(seen.y, torch.tensor([[0.0, 0], [1, -1], [0, 0], [1, 0], [-1, 1]]))
     assert seen.mask.tolist() == [[True, False], [True, True], [False, False], [True, False], [True, True]]
     assert torch.equal(seen.offset, torch.tensor([1.0, 0, -2, 0, 0]))
@@ -207,14 +207,14 @@ def test_a_yes_or_no_is_plus_one_where_it_is_the_wanted_answer():
     assert seen.noise.isnan().tolist() == [False, True, False, True, True]
 
 
-def test_numbers_have_no_binary_row():
-    assert not gather(problem(), {"f": 1.0}).binary.any()
+def test_numbers_are_gaussian():
+    assert set(gather(problem(), {"f": 1.0}).kinds) == {"gaussian"}
 
 
 def test_rows_can_be_selected():
     seen = gather(answers(), {"f": 1, "ok": True, "crash": 0}, {"ok": False})
-    some = seen.select(seen.binary)
-    assert some.binary.all()
+    some = seen.select(~seen.likelihoods.is_gaussian)
+    assert some.kinds == ("probit",) * 3
     assert torch.equal(some.y, seen.y[[1, 3, 4]])
     assert torch.equal(some.X, seen.X[[1, 3, 4]])
     assert torch.equal(some.direction, seen.direction[[1, 3, 4]])
@@ -278,7 +278,7 @@ def test_studies_are_stacked_with_units_of_their_own():
     for i, alone in enumerate((few, many)):
         one = Observations(
             both.X[i], both.y[i], both.mask[i], both.noise[i], both.direction[i], both.offset[i], both.scale[i],
-            both.binary,
+            both.kinds,
         )  # fmt: skip
         assert torch.equal(one.X[one.mask], alone.X[alone.mask])
         assert torch.equal(one.y[one.mask], alone.y[alone.mask])
@@ -292,5 +292,6 @@ def test_studies_are_stacked_with_units_of_their_own():
 
 
 def assert_same(one: Observations, other: Observations) -> None:
-    for name in ("X", "y", "mask", "noise", "direction", "offset", "scale", "binary"):
+    for name in ("X", "y", "mask", "noise", "direction", "offset", "scale"):
         torch.testing.assert_close(getattr(one, name), getattr(other, name), rtol=0, atol=0, equal_nan=True)
+    assert one.kinds == other.kinds

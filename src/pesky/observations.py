@@ -13,7 +13,7 @@ into the latent function of "yes".
 
 import math
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool, Float
@@ -21,8 +21,9 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from pesky.errors import DataError, unknown_name
+from pesky.likelihood import Likelihoods
+from pesky.likelihood.rows import GAUSSIAN, PROBIT
 from pesky.problem import Problem
-from pesky.problem.fields import number
 from pesky.space import Space
 from pesky.space.exact import Exact, exact_outcomes
 
@@ -39,7 +40,8 @@ class Observations:
     """What was measured: J rows, padded with zeros to the N of the longest; `mask` is true where data are.
 
     `noise` is the given variance of a measurement in scaled units, NaN where it is to be inferred or there is none:
-    in rows that are yes or no (`binary`). Leading dimensions w are studies in lockstep: see `stack`.
+    in rows that are no numbers. `kinds` are the likelihoods of the rows. Leading dimensions w are studies in
+    lockstep: see `stack`.
     """
 
     X: Float[Tensor, "*w J N d"]
@@ -49,16 +51,24 @@ class Observations:
     direction: Float[Tensor, "*w J"]
     offset: Float[Tensor, "*w J"]
     scale: Float[Tensor, "*w J"]
-    binary: Bool[Tensor, " J"]
+    kinds: tuple[str, ...]
+
+    @property
+    def likelihoods(self) -> Likelihoods:
+        """How the values of each row come from its latent function."""
+        return Likelihoods(self.kinds)
 
     def select(self, rows: Bool[Tensor, " J"]) -> "Observations":
         """The observations of these rows."""
-        behind = {"X": (slice(None), slice(None)), "y": (slice(None),), "mask": (slice(None),)}
         return Observations(
-            **{
-                field.name: getattr(self, field.name)[(..., rows, *behind.get(field.name, ()))]
-                for field in fields(self)
-            }
+            X=self.X[..., rows, :, :],
+            y=self.y[..., rows, :],
+            mask=self.mask[..., rows, :],
+            noise=self.noise[..., rows],
+            direction=self.direction[..., rows],
+            offset=self.offset[..., rows],
+            scale=self.scale[..., rows],
+            kinds=self.likelihoods.select(rows).kinds,
         )
 
     def in_units_of(self, other: "Observations") -> "Observations":
@@ -84,7 +94,8 @@ class Observations:
 
     def to(self, device: torch.device | str) -> "Observations":
         """The same on another device."""
-        return Observations(**{field.name: getattr(self, field.name).to(device) for field in fields(self)})
+        tensors = {name: part.to(device) for name, part in vars(self).items() if name != "kinds"}
+        return replace(self, **tensors)
 
 
 def stack(studies: Sequence[Observations]) -> Observations:
@@ -100,7 +111,7 @@ def stack(studies: Sequence[Observations]) -> Observations:
         name: torch.stack([getattr(o, name) for o in studies]) for name in ("noise", "direction", "offset", "scale")
     }
     X, y, mask = (torch.stack([padded(getattr(o, name), 1) for o in studies]) for name in ("X", "y", "mask"))
-    return Observations(X=X, y=y, mask=mask, binary=studies[0].binary, **whole)
+    return Observations(X=X, y=y, mask=mask, kinds=studies[0].kinds, **whole)
 
 
 def collect(
@@ -138,10 +149,10 @@ def observe(
     conditions = problem.conditions
     direction = [problem.sign, *(condition.direction for condition in conditions)]
     threshold = [None, *(condition.threshold for condition in conditions)]
-    binary = [False, *(condition.is_yes_no for condition in conditions)]
+    is_yes_no = [False, *(condition.is_yes_no for condition in conditions)]
     rows = [
-        (sign * (2 * v - 1), 0.0, 1.0) if is_yes_no else _standardize(v, sign, limit)
-        for v, sign, limit, is_yes_no in zip(values, direction, threshold, binary, strict=True)
+        (sign * (2 * v - 1), 0.0, 1.0) if is_answer else _standardize(v, sign, limit)
+        for v, sign, limit, is_answer in zip(values, direction, threshold, is_yes_no, strict=True)
     ]
     for j, name in enumerate(problem.rows):
         if name in exact:
@@ -157,7 +168,7 @@ def observe(
         direction=_vector(direction),
         offset=_vector([offset for _, offset, _ in rows]),
         scale=scale,
-        binary=torch.tensor(binary),
+        kinds=tuple(PROBIT.kind if is_answer else GAUSSIAN.kind for is_answer in is_yes_no),
     )
 
 
@@ -174,7 +185,7 @@ def _checked(
             raise DataError(f"the outcome {name!r} is known and not measured: its function gives it, so leave it out.")
         if name not in expected:
             raise DataError(unknown_name("outcome", name, expected))
-    return {name: (_answer if name in yes_no else _finite)(name, value) for name, value in outcomes.items()}
+    return {name: (PROBIT if name in yes_no else GAUSSIAN).check(name, value) for name, value in outcomes.items()}
 
 
 def _standardize(
@@ -196,23 +207,6 @@ def _standardize(
     # A division may round to zero what is just infeasible.
     scaled = torch.where((signed < offset) & (scaled >= 0), -torch.finfo(scaled.dtype).tiny, scaled)
     return scaled, offset, scale
-
-
-def _finite(name: str, given: object) -> float:
-    value = number(given)
-    if not math.isfinite(value):
-        raise DataError(f"the outcome {name!r} was {given!r}: expected a finite number; leave it out if it has none.")
-    return value
-
-
-def _answer(name: str, given: object) -> float:
-    value = number(given)
-    if value not in (0.0, 1.0):
-        raise DataError(
-            f"the outcome {name!r} was {given!r}: it is a yes or no, so expected True or False (or 1 or 0); "
-            "leave it out if there is no answer."
-        )
-    return value
 
 
 def _vector(numbers: Sequence[float]) -> Float[Tensor, " n"]:

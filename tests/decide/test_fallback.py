@@ -47,7 +47,7 @@ def test_while_that_is_being_measured_the_question_is_another():
 
 def test_a_yes_or_no_does_not_keep_the_recommendation_unchecked():
     """The constraint's latent function is uncertain there, as it always is; the objective is known."""
-    belief = replace(sure_belief(), yes_no=torch.tensor([False, True]))
+    belief = replace(sure_belief(), kinds=("gaussian", "probit"))
     task, u = fallback(belief, SPACE, MENU, CONFIDENCE, 0)
     assert task == 0
     assert (u - recommend(belief, SPACE, CONFIDENCE, 0).u).norm() > 0.01

@@ -11,7 +11,7 @@ from pesky.acquire import PescOptions
 from pesky.acquire.base import Context
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.decide import TaskOptions, analyze, choose, draw, fixed_prices, update, worth_at_optima
-from pesky.decide.tasks import probability_of_yes, task_worth
+from pesky.decide.tasks import feasibility, task_worth
 from pesky.optimum.recommend import standing
 from pesky.space import Space
 
@@ -31,13 +31,13 @@ def again(a):
 
 
 def analyzed(seed: int = 1, **given) -> Any:
-    belief = replace(make_belief(rows=3, seed=seed, **given), yes_no=torch.tensor([False, False, True]))
+    belief = replace(make_belief(rows=3, seed=seed, **given), kinds=("gaussian", "gaussian", "probit"))
     return analyze(QUICK, seen(belief))
 
 
 def test_what_a_run_measures_counts_with_the_probability_of_its_success():
     a = analyzed()
-    gains, likely = a.acquisition(X), probability_of_yes(a.context.belief, X)
+    gains, likely = a.acquisition(X), feasibility(a.context.belief, X)
     task_options = TaskOptions(torch.tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]]), (2, None), fixed_prices(torch.ones(2)))
     found = task_worth(task_options, a.rule, a.acquisition, a.context.belief, X)
     torch.testing.assert_close(found[:, 0], gains[:, 2] + likely[:, 2] * gains[:, :2].sum(-1))
@@ -49,7 +49,7 @@ def test_the_probability_of_a_yes_is_that_of_the_noisy_latent_function():
     noise = torch.randn(400_000, generator=torch.Generator().manual_seed(0))
     latent = belief.mean(X[:3])[2] + belief.variance(X[:3])[2].sqrt() * noise[:, None]
     expected = torch.special.ndtr(latent).mean(0)
-    torch.testing.assert_close(probability_of_yes(belief, X[:3])[:, 2], expected, rtol=0, atol=3e-3)
+    torch.testing.assert_close(feasibility(belief, X[:3])[:, 2], expected, rtol=0, atol=3e-3)
 
 
 def test_a_price_that_depends_on_the_point_moves_the_question():

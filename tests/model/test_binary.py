@@ -139,7 +139,7 @@ def test_opposite_answers_give_the_opposite_function():
 
 def belief_of(kernel, X, y, mask, h) -> GaussianProcess:
     values, noise = pseudo_measurements(kernel, X, y, mask, h)
-    return GaussianProcess(kernel, X, values, mask, h, None, torch.ones(len(X), dtype=torch.bool), noise)
+    return GaussianProcess(kernel, X, values, mask, h, None, ("probit",) * len(X), noise)
 
 
 def test_the_belief_of_the_pseudo_measurements_is_eps_posterior():

@@ -9,8 +9,8 @@ import torch
 from scipy.optimize import minimize as scipy_minimize
 from torch.distributions import LogNormal, Normal
 
+from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model import GaussianProcess, Hyperparameters
-from pesky.model.belief import YES_NO_NOISE
 from pesky.model.binary import evidence, pseudo_measurements
 from pesky.model.fit import LOG_LENGTHSCALE
 from pesky.model.fit_binary import LOG_AMPLITUDE, MEAN, maximize, objective, unpack
@@ -102,7 +102,7 @@ def test_no_data_give_the_prior_and_a_datum_moves_it(d):
 
 def probability(h: Hyperparameters, kernel, X, y, mask, at: torch.Tensor) -> torch.Tensor:
     values, noise = pseudo_measurements(kernel, X, y, mask, h)
-    belief = GaussianProcess(kernel, X, values, mask, h, None, torch.tensor([True]), noise)
+    belief = GaussianProcess(kernel, X, values, mask, h, None, ("probit",), noise)
     return torch.special.ndtr(belief.mean(at) / (1 + belief.variance(at)).sqrt())[0]
 
 

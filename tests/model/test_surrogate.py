@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from pesky import GP, Choice, FixedHyperparameters, Integer, Problem, ProblemError, Real
+from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model import GaussianProcess
-from pesky.model.belief import YES_NO_NOISE
 from pesky.model.binary import pseudo_measurements
 from pesky.model.surrogate import scaled
 from pesky.observations import collect

@@ -6,8 +6,8 @@ from scipy.stats import norm
 from small_beliefs import hyperparameters, make_belief
 
 from pesky import Integer, Problem, Real
+from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model import GaussianProcess, Hyperparameters
-from pesky.model.belief import YES_NO_NOISE
 from pesky.model.binary import pseudo_measurements
 from pesky.optimum.recommend import recommend, standing
 from pesky.space import Space
@@ -152,7 +152,7 @@ def crashing(samples: int | None = None) -> GaussianProcess:
     if samples is not None:
         h = Hyperparameters(*(part.expand(samples, *part.shape) for part in h))
         y, data_noise = y.expand(samples, 2, 28), data_noise.expand(samples, 2, 28)
-    return GaussianProcess("se", X, y, mask, h, None, yes_no, data_noise)
+    return GaussianProcess("se", X, y, mask, h, None, ("gaussian", "probit"), data_noise)
 
 
 @pytest.mark.parametrize("samples", [None, 3])

@@ -46,7 +46,7 @@ def test_a_failure_told_by_hand_is_learnt_too():
         except RuntimeError as error:
             s.fail(e, str(error))
     o = s.observations()
-    assert o.binary.tolist() == [False, True]
+    assert o.kinds == ("gaussian", "probit")
     assert o.mask[1].sum() == 6
     failed = {e.id for e in s.evaluations.values() if e.state is State.FAILED}
     assert (o.y[1] < 0).sum() == len(failed) > 0

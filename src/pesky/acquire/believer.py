@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.acquire.fantasy import Pending, precision
+from pesky.likelihood import Likelihoods
 from pesky.model.belief import Belief, Evaluator, Paths, PosteriorMoments
 from pesky.numerics.rng import Source, normal
 
@@ -48,6 +49,10 @@ class FantasyBelief:
     @property
     def noise(self) -> Float[Tensor, "*b j"]:
         return self.belief.noise
+
+    @property
+    def likelihoods(self) -> Likelihoods:
+        return self.belief.likelihoods
 
     @property
     def binary(self) -> Bool[Tensor, " j"]:

@@ -47,7 +47,7 @@ def fallback(
         variance = belief.variance(for_samples(belief, X)) / belief.amplitude[..., None]
         unknown = over_samples(belief, variance, 2).mean(-3)
         # A yes or no leaves its latent function uncertain however often it is measured: it would be asked for ever.
-        unknown = torch.where(belief.binary[:, None], 0.0, unknown)
+        unknown = torch.where(belief.likelihoods.is_settled_by_repeating[:, None].to(unknown.device), unknown, 0.0)
         shares = task_options.shares.to(unknown)
         value = (shares @ torch.log1p(unknown / UNCHECKED)) / task_options.prices(X).mT
         is_unchecked = shares @ unknown[..., :1] > UNCHECKED

@@ -50,7 +50,7 @@ def task_worth(
     measured = values @ task_options.shares.mT.to(values)
     if all(row is None for row in task_options.success):
         return measured
-    likely = probability_of_yes(belief, X)
+    likely = feasibility(belief, X)
     columns = [
         measured[..., t] if row is None else values[..., row] + likely[..., row] * measured[..., t]
         for t, row in enumerate(task_options.success)
@@ -58,8 +58,8 @@ def task_worth(
     return torch.stack(columns, -1)
 
 
-def probability_of_yes(belief: Belief, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n j"]:
-    """Probability that a probit answer is yes, averaged over hyperparameter samples; of use for yes/no rows."""
+def feasibility(belief: Belief, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n j"]:
+    """Probability that each row is feasible, averaged over hyperparameter samples; of a task's success, that it is."""
     here = for_samples(belief, X)
-    p = torch.special.ndtr(belief.mean(here) / (1 + belief.variance(here)).sqrt())
+    p = belief.likelihoods.feasibility(belief.mean(here), belief.variance(here))
     return over_samples(belief, p, 2).mean(-3).mT

@@ -1,22 +1,13 @@
 """The interface between what is believed and everything that is computed from it."""
 
-import math
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
+from pesky.likelihood import Likelihoods
 from pesky.numerics.rng import Source
-
-YES_NO_NOISE = math.pi / 2
-"""Noise variance of a yes/no row: that of the Gaussian measurement of the latent function z that an answer amounts to.
-
-The Fisher information of an answer of probability Phi(z) is phi(z)^2 / (Phi(z) Phi(-z)), at most 2 / pi, where z = 0.
-Pending answers are conditioned on with this noise, in place of an expectation over yes and no. It is exact for small
-variances of z; it counts 1.3 times the information of the answer at a variance of 1, and 1.7 times at 4: questions that
-run at the same time keep apart rather than repeat each other.
-"""
 
 
 class PosteriorMoments(NamedTuple):
@@ -68,8 +59,7 @@ class Belief(Protocol):
     is one study's, like a recommendation, is an average over its hyperparameter samples. Nothing outside the belief
     sees a kernel or the data, and nothing inverts a posterior covariance, so noise-free data need no special case.
 
-    A row whose measurements are a yes or a no is a latent function: yes with probability Phi(latent), feasible where it
-    is zero or above (METHOD 20.3).
+    A row is the latent function that its measurements tell of, each with its likelihood: see `Likelihood`.
     """
 
     @property
@@ -82,7 +72,12 @@ class Belief(Protocol):
 
     @property
     def noise(self) -> Float[Tensor, "*b j"]:
-        """Variance of the noise of one measurement; see `YES_NO_NOISE` for rows that are yes or no."""
+        """Variance of the noise of one measurement; its likelihood's own (`fixed_noise`) where that has one."""
+        ...
+
+    @property
+    def likelihoods(self) -> Likelihoods:
+        """How the measurements of each row come from its latent function."""
         ...
 
     @property

@@ -15,6 +15,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.errors import DataError
+from pesky.likelihood import Likelihoods
+from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Evaluator, PosteriorMoments, distinct
 from pesky.numerics.rng import Source, draw_seed
 
@@ -101,6 +103,10 @@ class BotorchBelief:
             noise=torch.stack([_noise(m, (lower + upper) / 2) for m in models]),
             snap=snap,
         )
+
+    @property
+    def likelihoods(self) -> Likelihoods:
+        return Likelihoods((GaussianLikelihood.kind,) * len(self.rows))
 
     @property
     def binary(self) -> Bool[Tensor, " j"]:

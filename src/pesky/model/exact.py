@@ -12,6 +12,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from pesky.likelihood import Likelihoods
+from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Belief, Evaluator, InLockstep, Paths, PathsInLockstep, PosteriorMoments
 from pesky.model.gp import VARIANCE_FLOOR
 from pesky.numerics.rng import Source
@@ -88,6 +90,11 @@ class WithKnown:
     @property
     def noise(self) -> Float[Tensor, "*b j"]:
         return self.merge(self.belief.noise, 0.0, -1)
+
+    @property
+    def likelihoods(self) -> Likelihoods:
+        measured = iter(self.belief.likelihoods.kinds)
+        return Likelihoods(tuple(next(measured) if row is None else GaussianLikelihood.kind for row in self.known))
 
     @property
     def binary(self) -> Bool[Tensor, " j"]:

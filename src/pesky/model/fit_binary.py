@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.model.belief import YES_NO_NOISE
+from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model.binary import Sites, evidence
 from pesky.model.fit import LOG_LENGTHSCALE, log_penalty
 from pesky.model.hyper import Hyperparameters

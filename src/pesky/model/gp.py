@@ -16,6 +16,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.infer.gaussian import cholesky
+from pesky.likelihood import Likelihoods
+from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Evaluator, PosteriorMoments, union
 from pesky.model.hyper import Hyperparameters, padded_gram
 from pesky.model.kernel import Kernel, correlation, frequencies, squared_distance
@@ -29,9 +31,9 @@ FEATURES = 512
 
 @dataclass(frozen=True)
 class GaussianProcess:
-    """The belief of rows with Gaussian noise; see `Belief` for what it answers.
+    """The belief of rows whose data are measurements with Gaussian noise; see `Belief` for what it answers.
 
-    A yes/no row has pseudo-measurements of its latent function for data, each with a noise of its own: see `binary`.
+    Rows of other likelihoods have pseudo-measurements of their latent function for data, each with a noise of its own.
     """
 
     kernel: Kernel
@@ -41,8 +43,8 @@ class GaussianProcess:
     hyperparameters: Hyperparameters
     snap: Callable[[Tensor], Tensor] | None = None
     """Rounds points to what can be measured, so that the belief is constant between lattice points."""
-    yes_no: Bool[Tensor, " j"] | None = None
-    """Which rows are measured as a yes or a no; None: none of them."""
+    kinds: tuple[str, ...] | None = None
+    """The kind of each row's likelihood; None: all are Gaussian."""
     data_noise: Float[Tensor, "*b j n"] | None = None
     """Noise variance of each datum; None: that of its row."""
 
@@ -59,8 +61,16 @@ class GaussianProcess:
         return self.hyperparameters.noise
 
     @property
+    def likelihoods(self) -> Likelihoods:
+        return self._likelihoods
+
+    @cached_property
+    def _likelihoods(self) -> Likelihoods:
+        return Likelihoods((GaussianLikelihood.kind,) * self.mask.shape[-2] if self.kinds is None else self.kinds)
+
+    @property
     def binary(self) -> Bool[Tensor, " j"]:
-        return self.mask.new_zeros(self.mask.shape[-2]) if self.yes_no is None else self.yes_no
+        return ~self.likelihoods.is_gaussian.to(self.mask.device)
 
     @property
     def prior_mean(self) -> Float[Tensor, "*b j"]:

@@ -11,7 +11,6 @@ from torch import Tensor
 from pesky.errors import ProblemError, unknown_name
 from pesky.model import fit, fit_binary
 from pesky.model import slice as slice_sampling
-from pesky.model.belief import YES_NO_NOISE
 from pesky.model.binary import pseudo_measurements
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters, noise_variance
@@ -98,7 +97,7 @@ class GP:
     ) -> GaussianProcess:
         """The belief that the observations support; `previous` hyperparameters are where the search starts.
 
-        The rows of yes/no outcomes are latent functions (`binary`). Their hyperparameters are those of the maximum, in
+        The rows of yes/no outcomes are latent functions. Their hyperparameters are those of the maximum, in
         every one of the samples of "slice"; those of a task's success, which users do not know, are always fitted.
         """
         h = self._hyperparameters(observations, rows, previous, generator)
@@ -109,23 +108,23 @@ class GP:
     ) -> GaussianProcess:
         """The belief that the observations support at these hyperparameters."""
         o = observations
-        if not bool(o.binary.any()):
+        is_latent = ~o.likelihoods.is_gaussian
+        if not bool(is_latent.any()):
             return GaussianProcess(self.kernel, o.X, o.y, o.mask, h, snap)
-        answers = o.select(o.binary)
+        answers = o.select(is_latent)
         # Every sample has the same hyperparameters of these rows, so EP is run once.
-        pseudo = pseudo_measurements(self.kernel, answers.X, answers.y, answers.mask, h.rows(o.binary).first())
+        pseudo = pseudo_measurements(self.kernel, answers.X, answers.y, answers.mask, h.rows(is_latent).first())
         y, noise = (part.expand(*h.noise.shape, o.y.shape[-1]).clone() for part in (o.y, h.noise[..., None]))
-        y[..., o.binary, :], noise[..., o.binary, :] = pseudo
-        return GaussianProcess(self.kernel, o.X, y, o.mask, h, snap, o.binary, noise)
+        y[..., is_latent, :], noise[..., is_latent, :] = pseudo
+        return GaussianProcess(self.kernel, o.X, y, o.mask, h, snap, o.kinds, noise)
 
     def _hyperparameters(
         self, o: Observations, rows: tuple[str, ...], previous: Hyperparameters | None, generator: torch.Generator
     ) -> Hyperparameters:
         if isinstance(self.hyperparameters, str):
-            fitted = o.binary
+            fitted = ~o.likelihoods.is_gaussian
         else:
-            unknown = [name not in self.hyperparameters for name in rows]
-            fitted = o.binary & torch.tensor(unknown, device=o.binary.device)
+            fitted = ~o.likelihoods.is_gaussian & torch.tensor([name not in self.hyperparameters for name in rows])
         if not bool(fitted.any()):
             return self._given(o, rows, previous, generator)
         names = tuple(name for name, is_fitted in zip(rows, fitted.tolist(), strict=True) if not is_fitted)
@@ -164,5 +163,6 @@ def scaled(known: Mapping[str, FixedHyperparameters], o: Observations, rows: tup
     noise = vector([known[name].noise for name in rows]) / o.scale.square()
     means = vector([known[name].mean for name in rows]).expand_as(o.scale).unbind(-1)
     mean = torch.stack([o.from_user(j, each) for j, each in enumerate(means)], -1)
-    noise = torch.where(o.binary, YES_NO_NOISE, noise_variance(noise.log(), amplitude, noise))
+    fixed = o.likelihoods.fixed_noise.to(noise)
+    noise = torch.where(torch.isnan(fixed), noise_variance(noise.log(), amplitude, noise), fixed)
     return Hyperparameters(lengthscale.to(o.y).expand(*amplitude.shape, d), amplitude, noise, mean)

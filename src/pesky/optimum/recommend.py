@@ -47,13 +47,12 @@ class Standing(NamedTuple):
 def standing(belief: Belief, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Standing:
     """Objective and safety at each point, averaged over hyperparameter samples.
 
-    P(c >= 0) >= confidence is written as mean - z deviation >= 0, which is smooth where P saturates. Of a yes/no row it
-    is the answer that must be the wanted one, P = Phi(mean / sqrt(1 + variance)): METHOD 20.3.
+    P(feasible) >= confidence is written as mean - z deviation >= 0, which is smooth where P saturates.
     """
     here = for_samples(belief, X)
     mean = over_samples(belief, belief.mean(here), 2)
     variance = over_samples(belief, belief.variance(here), 2)[..., 1:, :]
-    deviation = (variance + belief.binary[1:, None].to(variance.dtype)).sqrt()
+    deviation = belief.likelihoods.constraints.deviation(variance)
     u = mean[..., 1:, :] / deviation
     samples = mean.shape[-3]
     log_p = log_cdf(u).logsumexp(-3) - math.log(samples)

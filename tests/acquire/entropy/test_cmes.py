@@ -14,8 +14,8 @@ from torch.quasirandom import SobolEngine
 from benchmarks.as_botorch import as_botorch
 from pesky.acquire.entropy.cmes import MaxValueEntropySearch, MinimumInformation, known_bound
 from pesky.acquire.fantasy import Fantasies, Pending
+from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model import GaussianProcess
-from pesky.model.belief import YES_NO_NOISE
 from pesky.optimum import sample_solutions
 
 NOISY = MaxValueEntropySearch(samples=12, draws=40, polish_steps=4, candidates=64)
@@ -103,7 +103,7 @@ def test_a_yes_or_no_row_enters_as_a_bit():
     noise = belief.noise.clone()
     noise[2] = YES_NO_NOISE
     belief = replace(
-        belief, yes_no=torch.tensor([False, False, True]), hyperparameters=belief.hyperparameters._replace(noise=noise)
+        belief, kinds=("gaussian", "gaussian", "probit"), hyperparameters=belief.hyperparameters._replace(noise=noise)
     )
     X, minimum = points(5), 0.3
     acquisition = with_minimum(NOISY.acquisition(context(belief)), minimum)

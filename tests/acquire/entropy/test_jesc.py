@@ -13,8 +13,8 @@ from pesky.acquire.base import Rule
 from pesky.acquire.entropy.cmes import MaxValueEntropySearch
 from pesky.acquire.entropy.jesc import JointEntropySearch, SolutionInformation
 from pesky.acquire.fantasy import Fantasies, Pending
+from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model import GaussianProcess
-from pesky.model.belief import YES_NO_NOISE
 from pesky.optimum import sample_solutions
 
 QUICK = JointEntropySearch(samples=10, draws=40, polish_steps=4, candidates=64)
@@ -92,9 +92,7 @@ def compare_with_simulation(belief: GaussianProcess, acquisition: SolutionInform
 def test_yes_and_no_count_in_bits():
     belief = make_belief(rows=2, n=4, d=1, seed=2, offsets=(0.5,), noise=0.02, lengthscale=0.2)
     noise = torch.stack([belief.noise[0], torch.tensor(YES_NO_NOISE)])
-    belief = replace(
-        belief, yes_no=torch.tensor([False, True]), hyperparameters=belief.hyperparameters._replace(noise=noise)
-    )
+    belief = replace(belief, kinds=("gaussian", "probit"), hyperparameters=belief.hyperparameters._replace(noise=noise))
     X = torch.linspace(0, 1, 15)[:, None]
     acquisition = QUICK.acquisition(context(belief))
 

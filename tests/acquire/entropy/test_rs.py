@@ -15,7 +15,7 @@ from pesky.acquire.entropy.groups import Draws, best_cells, draw, group, pivots,
 from pesky.acquire.entropy.rs import RejectionSampling
 from pesky.acquire.fantasy import Pending
 from pesky.errors import ProblemError
-from pesky.model.belief import YES_NO_NOISE
+from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.problem import Integer, Real
 from pesky.space import Space
 
@@ -33,8 +33,8 @@ def with_answers(belief, row):
     """The belief with one row measured as a yes or a no."""
     noise = belief.noise.clone()
     noise[..., row] = YES_NO_NOISE
-    yes_no = torch.arange(len(noise)) == row
-    return replace(belief, yes_no=yes_no, hyperparameters=belief.hyperparameters._replace(noise=noise))
+    kinds = tuple("probit" if j == row else "gaussian" for j in range(len(noise)))
+    return replace(belief, kinds=kinds, hyperparameters=belief.hyperparameters._replace(noise=noise))
 
 
 @pytest.mark.slow

@@ -68,7 +68,7 @@ def test_goes_on_where_nothing_is_feasible_with_answers_and_hyperparameter_sampl
     belief = replace(
         belief,
         y=torch.stack([belief.y] * 2),
-        yes_no=torch.tensor([False, False, True]),
+        kinds=("gaussian", "gaussian", "probit"),
         hyperparameters=type(h)(*(torch.stack([t, 1.1 * t]) for t in h)),
     )
     pending = Pending(torch.tensor([[0.3, 0.6]]), torch.ones(1, 3, dtype=torch.bool))

@@ -219,7 +219,7 @@ def test_what_is_pending_is_not_asked_again():
 
 def test_yes_no_rows_enter_by_their_latent_function():
     belief = feasible()
-    yes_no = replace(belief, yes_no=torch.tensor([False, True, False]))
+    yes_no = replace(belief, kinds=("gaussian", "probit", "gaussian"))
     X, rule = points(), AugmentedLagrangian()
     torch.testing.assert_close(rule.improvement(context(yes_no))(X), rule.improvement(context(belief))(X))
 

@@ -17,8 +17,8 @@ from pesky.acquire.fantasy import Pending
 from pesky.acquire.improvement.eic import ExpectedImprovement, Improvement, log_noise_factor
 from pesky.acquire.improvement.incumbent import Feasibility, Incumbent, log_feasibility, log_improvement
 from pesky.acquire.maximize import maximize
+from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model import GaussianProcess
-from pesky.model.belief import YES_NO_NOISE
 from pesky.model.botorch import BotorchBelief
 from pesky.optimum.recommend import recommend
 
@@ -157,7 +157,7 @@ def test_a_yes_no_row_counts_with_the_probability_of_its_answer():
     h = hyperparameters(2, 2)
     noise = h.noise.clone()
     noise[1] = YES_NO_NOISE
-    belief = replace(feasible(2), yes_no=torch.tensor([False, True]), hyperparameters=h._replace(noise=noise))
+    belief = replace(feasible(2), kinds=("gaussian", "probit"), hyperparameters=h._replace(noise=noise))
     acquisition = PLAIN.acquisition(context(belief, confidence=0.6))
     assert isinstance(acquisition, Improvement)
     X = points()

@@ -80,7 +80,7 @@ def test_gains_are_those_of_exact_updates(rows: int, offset: float):
 
 
 def test_the_gain_of_an_answer_is_that_of_draws_that_gave_it():
-    belief, g = replace(line(2), yes_no=torch.tensor([False, True])), torch.Generator().manual_seed(0)
+    belief, g = replace(line(2), kinds=("gaussian", "probit")), torch.Generator().manual_seed(0)
     mine = entropy_reductions(belief, U, GRID, 10_000, 8, g)[1]
     z = drawn(belief, torch.cat([GRID, U[None]]), 100_000, g)
     yes = torch.rand(z.shape[1], generator=g) < torch.special.ndtr(z[1, :, -1])

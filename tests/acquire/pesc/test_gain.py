@@ -1,9 +1,7 @@
 """The gain against brute force under the same factors, its gradient, its invariances and its edge cases."""
 
-import math
 from typing import Any
 
-import mpmath
 import pytest
 import torch
 from scipy.stats import bernoulli, norm
@@ -13,11 +11,11 @@ from torch import Tensor
 from pesky.acquire import base
 from pesky.acquire.fantasy import Fantasies, Pending
 from pesky.acquire.pesc import gain
-from pesky.acquire.pesc.gain import InformationGain, _doubt, information_gain, neighbors, relevant_points
+from pesky.acquire.pesc.gain import InformationGain, information_gain, neighbors, relevant_points
 from pesky.infer import ep
 from pesky.infer.predict import predict
+from pesky.likelihood.probit import YES_NO_NOISE, ProbitLikelihood
 from pesky.model import GaussianProcess, Hyperparameters
-from pesky.model.belief import YES_NO_NOISE
 from pesky.model.binary import pseudo_measurements
 from pesky.optimum import Optima, Representatives, sample_optima
 
@@ -86,7 +84,7 @@ def answered(rows: int = 3, n: int = 6, **given: Any) -> GaussianProcess:
     values, noise = pseudo_measurements("se", base.X[last], signs, base.mask[last], h.rows(yes_no))
     y, data_noise = base.y.clone(), h.noise[:, None].repeat(1, n)
     y[last], data_noise[last] = values, noise
-    return GaussianProcess("se", base.X, y, base.mask, h, None, yes_no, data_noise)
+    return GaussianProcess("se", base.X, y, base.mask, h, None, (*("gaussian",) * (rows - 1), "probit"), data_noise)
 
 
 @pytest.mark.parametrize(("rows", "seed"), [(1, 0), (2, 1), (3, 2)])
@@ -140,30 +138,6 @@ def test_the_gain_of_an_answer_never_exceeds_a_bit():
         assert 0.02 < gains.max() < 0.6932
 
 
-def test_the_entropy_of_an_answer_is_exact_and_smooth_far_out():
-    mean = torch.linspace(-40, 40, 161)[None, None].requires_grad_()
-    variance = torch.full_like(mean, 0.5)
-    found = _doubt(mean, variance, torch.tensor([0]))
-    (slope,) = torch.autograd.grad(found.sum(), mean)
-    u = (mean / math.sqrt(1.5)).detach()
-    exact = [binary_entropy(float(each)) for each in u.flatten()]
-    torch.testing.assert_close(found.detach().flatten(), torch.tensor(exact), rtol=1e-9, atol=0)
-    density = torch.exp(-0.5 * u.square()) / math.sqrt(2 * math.pi)
-    odds = torch.special.log_ndtr(u) - torch.special.log_ndtr(-u)
-    torch.testing.assert_close(slope, -density * odds / math.sqrt(1.5), rtol=1e-7, atol=1e-200)
-    out = torch.tensor([-1e6, -200, 200, 1e6])[None, None].requires_grad_()
-    far = _doubt(out, torch.ones_like(out), torch.tensor([0]))
-    assert (far == 0).all()
-    assert (torch.autograd.grad(far.sum(), out)[0] == 0).all()
-
-
-def binary_entropy(u: float) -> float:
-    """Entropy of a yes of probability Phi(u), in digits enough for 1 - Phi(33)."""
-    with mpmath.workdps(300):
-        p, q = (mpmath.erfc(-s * mpmath.mpf(u) / mpmath.sqrt(2)) / 2 for s in (1, -1))
-        return float(-sum(each * mpmath.log(each) for each in (p, q)))
-
-
 def test_the_gradient_of_the_gain_of_an_answer_is_that_of_finite_differences():
     gain = gain_of(answered())
     X = grid(6).requires_grad_()
@@ -187,7 +161,14 @@ def test_a_yes_that_is_certain_changes_nothing_and_is_worth_nothing():
     values, noise = pseudo_measurements("se", X[2:], torch.ones(1, 6), belief.mask[:1], more.rows(yes_no))
     data_noise = torch.cat([h.noise[:, None].expand(2, 6), noise])
     certain = GaussianProcess(
-        "se", X, torch.cat([belief.y, values]), belief.mask[[0, 0, 0]], more, None, yes_no, data_noise
+        "se",
+        X,
+        torch.cat([belief.y, values]),
+        belief.mask[[0, 0, 0]],
+        more,
+        None,
+        ("gaussian", "gaussian", "probit"),
+        data_noise,
     )
     x = torch.tensor([[0.2, 0.4], [0.7, 0.3], [0.5, 0.9]])
     one, other = at_points(belief, x, reach=0.2)(grid()), at_points(certain, x, reach=0.2)(grid())
@@ -204,9 +185,9 @@ def test_with_a_pending_answer_each_sample_has_an_entropy_of_its_own():
     assert seen.mean.shape[-2] == 20
     cross = seen.covariance.reshape(-1, 5)[gain.gather].view(*gain.knowledge.weight.shape, 5)
     after = predict(gain.knowledge, seen.mean, seen.variance[..., None, :], cross, belief.amplitude)
-    rows = torch.tensor([2])
-    lost = _doubt(seen.mean, seen.variance[..., None, :], rows) - _doubt(after.mean, after.variance, rows)
-    torch.testing.assert_close(gain(X)[:, 2], (gain.optima.chosen.weight[:, None] * lost[0]).sum(0))
+    entropy, none = ProbitLikelihood().entropy, torch.zeros(())
+    lost = entropy(seen.mean[2], seen.variance[2], none) - entropy(after.mean[2], after.variance[2], none)
+    torch.testing.assert_close(gain(X)[:, 2], (gain.optima.chosen.weight[:, None] * lost).sum(0))
     # the same question again is worth less, and the answer is no longer in the samples' one mind
     assert gain(X)[0, 2] < 0.75 * before(X)[0, 2]
     assert seen.mean[2, :, 0].std() > 0.3
@@ -217,7 +198,7 @@ def test_answers_in_samples_of_hyperparameters_are_averaged_too():
     h = belief.hyperparameters
     several = GaussianProcess(
         "se", belief.X, belief.y.expand(2, 3, 6), belief.mask, Hyperparameters(*(torch.stack([p, p]) for p in h)),
-        None, belief.yes_no, belief.data_noise.expand(2, 3, 6),  # pyright: ignore[reportOptionalMemberAccess]
+        None, belief.kinds, belief.data_noise.expand(2, 3, 6),  # pyright: ignore[reportOptionalMemberAccess]
     )  # fmt: skip
     x = torch.tensor([[0.2, 0.4], [0.7, 0.3]])
     chosen = Representatives(x.expand(2, 2, 2), torch.full((2, 2), 0.5), torch.arange(2).expand(2, 2))

@@ -58,7 +58,6 @@ class SolutionInformation(AcquisitionFunction):
         self.evaluate = fantasies.evaluator(chosen.x)
         self.floor = VARIANCE_FLOOR * belief.amplitude
         self.noise = torch.maximum(belief.noise, self.floor)
-        self.yes_no = belief.binary.nonzero()[:, 0]
         there = self.evaluate(chosen.x)
         m = chosen.x.shape[-2]
         own = there.mean.expand(*there.mean.shape[:-2], m, m).diagonal(dim1=-2, dim2=-1)
@@ -87,4 +86,4 @@ class SolutionInformation(AcquisitionFunction):
             mean + deviation * factor.shift.view_as(a),
             torch.maximum(variance * factor.remaining.view_as(a), floor),
         )
-        return gains(moments, given, self.solutions.optima.chosen.weight, self.noise, self.yes_no)
+        return gains(moments, given, self.solutions.optima.chosen.weight, self.noise, self.belief.likelihoods)

@@ -11,8 +11,8 @@ from pesky.acquire.base import AcquisitionFunction
 from pesky.acquire.fantasy import Fantasies, FantasyMoments, Pending
 from pesky.acquire.pesc.options import FINEST
 from pesky.infer import ep
-from pesky.infer.gaussian import log_cdf
 from pesky.infer.predict import Knowledge, Prediction, learn, predict, to_objective_differences
+from pesky.likelihood import Likelihoods
 from pesky.model.belief import Belief, for_samples, over_samples
 from pesky.numerics.rng import Source
 from pesky.optimum.sample import Optima
@@ -59,7 +59,6 @@ class InformationGain(AcquisitionFunction):
         self.amplitude, self.info, self.conditioning = belief.amplitude, info, conditioning
         self.noise = torch.maximum(belief.noise, resolution * belief.amplitude)
         self.is_coarse = resolution > FINEST and bool((self.noise > belief.noise).any())
-        self.yes_no = belief.binary.nonzero()[:, 0]
         self.memory_per_point = knowledge.weight.numel()
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
@@ -67,7 +66,7 @@ class InformationGain(AcquisitionFunction):
         cross = moments.covariance.reshape(-1, X.shape[-2]).index_select(0, self.gather)
         cross = cross.view(*self.knowledge.weight.shape, X.shape[-2])
         given_minimum = predict(self.knowledge, moments.mean, moments.variance[..., None, :], cross, self.amplitude)
-        return gains(moments, given_minimum, self.optima.chosen.weight, self.noise, self.yes_no)
+        return gains(moments, given_minimum, self.optima.chosen.weight, self.noise, self.belief.likelihoods)
 
 
 def search_near(belief: Belief, optima: Optima) -> tuple[Float[Tensor, "*w c d"], Bool[Tensor, "*w c"]]:
@@ -81,28 +80,15 @@ def gains(
     given: Prediction,
     weight: Float[Tensor, "*b m"],
     noise: Float[Tensor, "*b j"],
-    yes_no: Int[Tensor, " r"],
+    likelihoods: Likelihoods,
 ) -> Float[Tensor, "*b j x"]:
     """By how much knowing each sample lowers the entropy of a measurement of each row, on average over the samples."""
-    before = 0.5 * torch.log(moments.variance + noise[..., None])
-    after = 0.5 * torch.log(given.variance + noise[..., None, None])
+    before = likelihoods.entropy(moments.mean, moments.variance[..., None, :], noise)
+    after = likelihoods.entropy(given.mean, given.variance, noise)
     weight = weight[..., None, :, None]
-    gain = before - (weight * after).sum(-2)
-    if len(yes_no):
-        # With pending points the belief before, too, is each sample's own, and so is its entropy.
-        doubt = _doubt(moments.mean, moments.variance[..., None, :], yes_no)
-        left = _doubt(given.mean, given.variance, yes_no)
-        gain = gain.index_copy(-2, yes_no, (weight * (doubt - left)).sum(-2))
-    return gain
-
-
-def _doubt(
-    mean: Float[Tensor, "*b j #m x"], variance: Float[Tensor, "*b j #m x"], rows: Int[Tensor, " r"]
-) -> Float[Tensor, "*b r #m x"]:
-    """Entropy in nats of the answers of yes/no rows, whose latent values have these moments (METHOD 20.3)."""
-    mean, variance = mean.index_select(-3, rows), variance.index_select(-3, rows)
-    log_yes, log_no = (log_cdf(sign * mean / (1 + variance).sqrt()) for sign in (1, -1))
-    return -(log_yes.exp() * log_yes + log_no.exp() * log_no)
+    # With pending points the belief before, too, is each sample's own, and so may be its entropy.
+    before = before[..., 0, :] if before.shape[-2] == 1 else (weight * before).sum(-2)
+    return before - (weight * after).sum(-2)
 
 
 def information_gain(

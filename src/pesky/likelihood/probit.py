@@ -1,0 +1,50 @@
+"""A yes or a no (METHOD 20.3)."""
+
+import math
+from typing import ClassVar
+
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.errors import DataError
+from pesky.infer.gaussian import log_cdf
+from pesky.likelihood.base import Likelihood, z_score
+from pesky.problem.fields import number
+
+YES_NO_NOISE = math.pi / 2
+"""Variance of the Gaussian measurement of the latent value z that an answer amounts to.
+
+The Fisher information of an answer of probability Phi(z) is phi(z)^2 / (Phi(z) Phi(-z)), at most 2 / pi, where z = 0.
+Pending answers are conditioned on with this noise, in place of an expectation over yes and no. It is exact for small
+variances of z; it counts 1.3 times the information of the answer at a variance of 1, and 1.7 times at 4: questions that
+run at the same time keep apart rather than repeat each other.
+"""
+
+
+class ProbitLikelihood(Likelihood):
+    """Yes with probability Phi(z): where z + e >= 0, e standard normal; the constraint is that the answer is yes.
+
+    With z of mean m and variance v, a yes has the probability Phi(m / sqrt(1 + v)).
+    """
+
+    kind: ClassVar[str] = "probit"
+    answer_noise: ClassVar[float] = 1.0
+    fixed_noise: ClassVar[float | None] = YES_NO_NOISE
+    is_settled_by_repeating: ClassVar[bool] = False
+
+    def check(self, name: str, given: object) -> float:
+        value = number(given)
+        if value not in (0.0, 1.0):
+            raise DataError(
+                f"the outcome {name!r} was {given!r}: it is a yes or no, so expected True or False (or 1 or 0); "
+                "leave it out if there is no answer."
+            )
+        return value
+
+    def entropy(
+        self, mean: Float[Tensor, "*#b"], variance: Float[Tensor, "*#b"], noise: Float[Tensor, "*#b"]
+    ) -> Float[Tensor, "*#b"]:
+        """Entropy of the answer, of which the noise is a part already."""
+        a = z_score(mean, variance, self.answer_noise)
+        log_yes, log_no = log_cdf(a), log_cdf(-a)
+        return -(log_yes.exp() * log_yes + log_no.exp() * log_no)

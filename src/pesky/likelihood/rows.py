@@ -1,0 +1,107 @@
+"""The likelihoods of all rows of a belief, evaluated in one batch: callers need not know which rows are of which kind.
+
+How to add one: a file beside this one with a subclass of `Likelihood`, its name below, and its tests.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from pesky.infer.gaussian import log_cdf
+from pesky.likelihood.base import Likelihood, z_score
+from pesky.likelihood.gaussian import GaussianLikelihood
+from pesky.likelihood.probit import ProbitLikelihood
+
+GAUSSIAN, PROBIT = GaussianLikelihood(), ProbitLikelihood()
+LIKELIHOODS: Mapping[str, Likelihood] = {each.kind: each for each in (GAUSSIAN, PROBIT)}
+
+
+@dataclass(frozen=True)
+class Likelihoods:
+    """One likelihood per row, by the name of its kind."""
+
+    kinds: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __getitem__(self, row: int) -> Likelihood:
+        return LIKELIHOODS[self.kinds[row]]
+
+    def __iter__(self) -> Iterator[Likelihood]:
+        return (LIKELIHOODS[kind] for kind in self.kinds)
+
+    def select(self, rows: Bool[Tensor, " j"]) -> "Likelihoods":
+        """Those of these rows."""
+        return Likelihoods(tuple(kind for kind, chosen in zip(self.kinds, rows.tolist(), strict=True) if chosen))
+
+    @cached_property
+    def constraints(self) -> "Likelihoods":
+        """Those of all rows but the objective's."""
+        return Likelihoods(self.kinds[1:])
+
+    @cached_property
+    def is_gaussian(self) -> Bool[Tensor, " j"]:
+        """Which rows are numbers: their data need no approximation."""
+        return torch.tensor([kind == GaussianLikelihood.kind for kind in self.kinds], dtype=torch.bool)
+
+    @cached_property
+    def is_settled_by_repeating(self) -> Bool[Tensor, " j"]:
+        return torch.tensor([each.is_settled_by_repeating for each in self], dtype=torch.bool)
+
+    @cached_property
+    def fixed_noise(self) -> Float[Tensor, " j"]:
+        """The noise of rows whose likelihood has its own, NaN elsewhere."""
+        noise = [math.nan if each.fixed_noise is None else each.fixed_noise for each in self]
+        return torch.tensor(noise, dtype=torch.float64)
+
+    @cached_property
+    def _answer_noise(self) -> Float[Tensor, " j"]:
+        return torch.tensor([each.answer_noise for each in self], dtype=torch.float64)
+
+    def deviation(self, variance: Float[Tensor, "*b j x"]) -> Float[Tensor, "*b j x"]:
+        """Deviation of what must be zero or above for each row to be feasible: `z_score` is in units of it."""
+        return (variance + self._answer_noise[:, None].to(variance)).sqrt()
+
+    def z_score(self, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"]) -> Float[Tensor, "*b j x"]:
+        """Phi of it is the probability that each row is feasible."""
+        return z_score(mean, variance, self._answer_noise[:, None].to(variance))
+
+    def feasibility(self, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"]) -> Float[Tensor, "*b j x"]:
+        """Probability that each row is feasible; of a yes/no row, that the answer is the wanted one."""
+        return torch.special.ndtr(self.z_score(mean, variance))
+
+    def log_feasibility(
+        self, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"]
+    ) -> Float[Tensor, "*b j x"]:
+        """The same in logarithms, accurate where it is small."""
+        return log_cdf(self.z_score(mean, variance))
+
+    def others(self, device: torch.device) -> Iterator[tuple[Likelihood, Int[Tensor, " r"]]]:
+        """Each likelihood that is not Gaussian, and its rows."""
+        for kind in dict.fromkeys(self.kinds):
+            if kind != GaussianLikelihood.kind:
+                rows = [row for row, each in enumerate(self.kinds) if each == kind]
+                yield LIKELIHOODS[kind], torch.tensor(rows, device=device)
+
+    def entropy(
+        self,
+        mean: Float[Tensor, "*b j #m x"],
+        variance: Float[Tensor, "*b j #m x"],
+        noise: Float[Tensor, "*b j"],
+    ) -> Float[Tensor, "*b j #m x"]:
+        """Entropy in nats of a measurement of each row, up to a constant of its likelihood.
+
+        One for each of m beliefs, where they differ in what matters to it.
+        """
+        noise = noise[..., None, None]
+        value = GAUSSIAN.entropy(mean, variance, noise)
+        for likelihood, rows in self.others(value.device):
+            own = likelihood.entropy(*(t.index_select(-3, rows) for t in (mean, variance, noise)))
+            value = value.expand(*value.shape[:-2], *own.shape[-2:]).index_copy(-3, rows, own)
+        return value
