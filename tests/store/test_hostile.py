@@ -48,7 +48,7 @@ ALLOWED = {
     ("run/executors.py", "loads"): "the caller's own function, where it is to run",
     ("run/rescue.py", "loads"): "json",
     ("problem/problem.py", "loads"): "json",
-    ("store/sql/rows.py", "loads"): "json",
+    ("store/sql/evaluation_rows.py", "loads"): "json",
     ("cli/arguments.py", "loads"): "json: the command line",
     ("study/study.py", "load"): "`Store.load`, by name",
     ("cli/snapshot.py", "load"): "`Store.load`, by name",
@@ -82,10 +82,10 @@ def test_every_place_that_could_execute_something_is_known():
 def test_what_reads_a_storage_has_no_such_place():
     """`pesky.store`, the problem that is read from it, and all that they import, but for what a caller names."""
     assert {place for place in calls() if place[0].startswith("store/")} == {
-        ("store/sql/rows.py", "loads"),
+        ("store/sql/evaluation_rows.py", "loads"),
         ("store/sql/store.py", "load"),
     }
-    assert "json.loads" in (SOURCE / "store/sql/rows.py").read_text()
+    assert "json.loads" in (SOURCE / "store/sql/evaluation_rows.py").read_text()
     code = "import sys, pesky.store.sql.store, pesky.study.stored\n"
     code += "print(*[n for n in sys.modules if 'pickle' in n.lower()])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

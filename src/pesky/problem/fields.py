@@ -13,7 +13,7 @@ from pesky.errors import ProblemError, unknown_name
 V = TypeVar("V")
 
 
-class PointPreference(Mapping[str, V]):
+class FrozenDict(Mapping[str, V]):
     """A read-only mapping from names that, unlike MappingProxyType, can be hashed, pickled and copied."""
 
     __slots__ = ("_items",)

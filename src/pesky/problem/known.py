@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from pesky.errors import ProblemError, unknown_name
-from pesky.problem.fields import PointPreference, named
+from pesky.problem.fields import FrozenDict, named
 
 KnownFunction = Callable[[dict[str, Any]], object]
 """The parameters, as functions that measure get them -> the outcome's exact value, a number of any kind."""
@@ -65,17 +65,17 @@ class Forgotten:
         )
 
 
-def known_functions(given: object, outcomes: tuple[str, ...], yes_no: Set[str]) -> PointPreference[KnownFunction]:
+def known_functions(given: object, outcomes: tuple[str, ...], yes_no: Set[str]) -> FrozenDict[KnownFunction]:
     """The function of each known outcome; `outcomes` are all that the problem names."""
     if given is None:
-        return PointPreference({})
+        return FrozenDict({})
     known = {outcome: _function(outcome, each, outcomes, yes_no) for outcome, each in named("known", given).items()}
     if all(outcome in known for outcome in outcomes):
         raise ProblemError(
             f"known: {', '.join(map(repr, outcomes))} is all that the problem names: expected at least one outcome "
             "that is measured: leave it out of `known`, or use an optimizer for functions that cost nothing."
         )
-    return PointPreference(known)
+    return FrozenDict(known)
 
 
 def _function(outcome: str, given: object, outcomes: tuple[str, ...], yes_no: Set[str]) -> KnownFunction:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pesky.errors import ProblemError, unknown_name
 from pesky.problem.constraint import Constraint
-from pesky.problem.fields import PointPreference, build, finite, listed, name, named
+from pesky.problem.fields import FrozenDict, build, finite, listed, name, named
 from pesky.problem.known import KnownFunction, from_paths, known_functions, to_paths
 from pesky.problem.parameters import Parameter, from_plain, to_plain
 from pesky.problem.task import Resource, Task
@@ -180,11 +180,11 @@ class Problem:
         return cls.from_dict(given)
 
 
-def _parameters(given: object) -> PointPreference[Parameter]:
+def _parameters(given: object) -> FrozenDict[Parameter]:
     each = named("parameters", given)
     if not each:
         raise ProblemError("parameters was empty: expected at least one, like {'x': Real(0, 1)}.")
-    return PointPreference(
+    return FrozenDict(
         {
             key: value if isinstance(value, Parameter) else from_plain(f"the parameter {key!r}", value)
             for key, value in each.items()
@@ -239,9 +239,9 @@ def _constraint(given: object) -> Constraint:
     return Constraint.parse(given) if isinstance(given, str) else build("a constraint", Constraint, given)
 
 
-def _tasks(given: object, outcomes: tuple[str, ...], known: Collection[str]) -> PointPreference[Task]:
+def _tasks(given: object, outcomes: tuple[str, ...], known: Collection[str]) -> FrozenDict[Task]:
     if given is None:
-        return PointPreference({"all": Task(outcomes)})
+        return FrozenDict({"all": Task(outcomes)})
     tasks = {key: _task(key, each) for key, each in named("tasks", given).items()}
     for key, task in tasks.items():
         for outcome in task.outcomes:
@@ -259,7 +259,7 @@ def _tasks(given: object, outcomes: tuple[str, ...], known: Collection[str]) -> 
                 f"no task measures the outcome {outcome!r}: "
                 + (f"add it to one of {', '.join(map(repr, tasks))}." if tasks else "name a task that does.")
             )
-    return PointPreference(tasks)
+    return FrozenDict(tasks)
 
 
 def _task(key: str, given: object) -> Task:
@@ -269,9 +269,9 @@ def _task(key: str, given: object) -> Task:
     return build(what, Task, given if isinstance(given, Mapping) else {"outcomes": listed(what, given)})
 
 
-def _resources(given: object, tasks: Mapping[str, Task]) -> PointPreference[Resource]:
+def _resources(given: object, tasks: Mapping[str, Task]) -> FrozenDict[Resource]:
     if given is None:
-        return PointPreference({})
+        return FrozenDict({})
     resources = {key: _resource(key, each) for key, each in named("resources", given).items()}
     for key, resource in resources.items():
         for task in resource.tasks:
@@ -281,7 +281,7 @@ def _resources(given: object, tasks: Mapping[str, Task]) -> PointPreference[Reso
         if resources and not any(task in resource.tasks for resource in resources.values()):
             names = ", ".join(map(repr, resources))
             raise ProblemError(f"no resource runs the task {task!r}: add it to one of {names}.")
-    return PointPreference(resources)
+    return FrozenDict(resources)
 
 
 def _resource(key: str, given: object) -> Resource:
@@ -293,7 +293,7 @@ def _resource(key: str, given: object) -> Resource:
 
 def _noise(
     given: object, outcomes: tuple[str, ...], yes_no: frozenset[str], known: Collection[str]
-) -> PointPreference[float | None]:
+) -> FrozenDict[float | None]:
     numbers = tuple(outcome for outcome in outcomes if outcome not in yes_no)
     each = named("noise", given) if isinstance(given, Mapping) else dict.fromkeys(numbers, given)
     for outcome, deviation in each.items():
@@ -303,7 +303,7 @@ def _noise(
             raise ProblemError(f"noise: {unknown_name('outcome', outcome, outcomes)}")
         if outcome in yes_no and deviation is not None:
             raise ProblemError(f"noise: {outcome!r} is a yes or no and has none: leave it out.")
-    return PointPreference({outcome: _deviation(outcome, each.get(outcome)) for outcome in outcomes})
+    return FrozenDict({outcome: _deviation(outcome, each.get(outcome)) for outcome in outcomes})
 
 
 def _deviation(outcome: str, given: object) -> float | None:

@@ -1,4 +1,4 @@
-"""Where studies are kept: the contract, and who fulfils it."""
+"""Where studies are kept: the contract of a store, one in memory, and the one that is opened by a URL."""
 
 from pesky.store.contract import Limit, Question, Refusal, Store, StudyRecord
 from pesky.store.evaluation import Attempt, Cause, Evaluation, State

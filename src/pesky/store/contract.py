@@ -8,11 +8,13 @@ and evaluations numbered 0, 1, 2, ... in the order in which they were asked. The
 - Every method may be called from any thread, and from any process that has opened the same storage.
 - Names are for finding a study; all that is done with it goes by its identity. Whoever opened a study that was deleted
   since, be it that another one has its name now, is told so (StudyGone), and can neither read nor change the new one.
-- A study's revision grows with every change of its evaluations or its problem (a renewed lease is a change): who knows
-  the evaluations at revision r and reads `changes(study, r)` knows them wholly.
+- A study's revision is a number that grows by one with every change of an evaluation or of its problem; a renewed or
+  expired lease is a change. Whoever knows the evaluations as of revision r and reads `changes(study, r)` knows them
+  wholly.
 - The storage's clock decides on leases, not the workers' clocks. A running evaluation whose lease has run out counts
-  as lost from then on: every method that reads or changes evaluations first marks those. A lease that ends later than
-  it can, because that clock was set back, is counted anew.
+  as lost from then on: every method that changes evaluations first marks those, and so does `changes`, unless the store
+  was opened for reading; it then shows them as lost all the same. A lease that ends later than it can, because that
+  clock was set back, is counted anew.
 - An evaluation, the study that it is of and the number of the attempt are the claim of whoever it was handed to. The
   claim is checked at every call: a renewal, a failure, a crash or a release of an attempt that is not the present one
   changes nothing, and a result of an attempt that there never was is refused.
@@ -77,7 +79,7 @@ class Refusal:
     """Why a question was not appended; both may be true."""
 
     is_outdated: bool
-    """Others have asked since the revision that the asker knew."""
+    """Others have asked since: the study has more evaluations than the asker knew."""
     is_beyond_limit: bool
 
 

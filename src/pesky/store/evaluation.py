@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pesky.problem import Option
-from pesky.problem.fields import PointPreference
+from pesky.problem.fields import FrozenDict
 from pesky.text import one_line
 
 
@@ -63,7 +63,7 @@ class Evaluation:
     price: float = field(default=1.0, compare=False)
     """What it was expected to cost when it was asked; 0 for your own data."""
     state: State = field(default=State.PENDING, compare=False)
-    outcomes: Mapping[str, float] = field(default_factory=lambda: PointPreference({}), compare=False)
+    outcomes: Mapping[str, float] = field(default_factory=lambda: FrozenDict({}), compare=False)
     """What was told so far."""
     error: str | None = field(default=None, compare=False)
     """Why it failed or was lost, if it did."""

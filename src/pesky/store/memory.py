@@ -125,7 +125,7 @@ class MemoryStore:
     def add(self, study: str, task: str, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
         """Data of the user's own, as an evaluation that is done."""
         with self._change(study) as (record, now):
-            return record.put(transitions.yours(len(record.evaluations), task, params, outcomes, now))
+            return record.put(transitions.added(len(record.evaluations), task, params, outcomes, now))
 
     def claim(
         self, study: str, tasks: Collection[str], *, losses: int | None, worker: str | None, lease: float | None

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pesky.errors import DataError
 from pesky.problem import Option
-from pesky.problem.fields import PointPreference, number
+from pesky.problem.fields import FrozenDict, number
 from pesky.store.contract import Limit, Question
 from pesky.store.evaluation import Attempt, Cause, Evaluation, State
 from pesky.text import NAME, harmless
@@ -36,7 +36,7 @@ def asked(id: int, question: Question, now: float, worker: str | None, lease: fl
     return _handed_out(evaluation, now, worker, lease)
 
 
-def yours(id: int, task: str, params: Mapping[str, Option], outcomes: Mapping[str, float], now: float) -> Evaluation:
+def added(id: int, task: str, params: Mapping[str, Option], outcomes: Mapping[str, float], now: float) -> Evaluation:
     """Data of the user's own."""
     return Evaluation(
         id=id,
@@ -44,7 +44,7 @@ def yours(id: int, task: str, params: Mapping[str, Option], outcomes: Mapping[st
         params=_plain(params),
         price=0.0,
         state=State.DONE,
-        outcomes=PointPreference(_facts(f"your own data of {task!r}", {}, outcomes)),
+        outcomes=FrozenDict(_facts(f"your own data of {task!r}", {}, outcomes)),
         attempts=0,
         asked=now,
         ended=now,
@@ -123,7 +123,7 @@ def told(
     is_done = evaluation.state == State.DONE or all(outcome in known for outcome in expected)
     if len(known) == len(evaluation.outcomes) and is_done == (evaluation.state == State.DONE):
         return evaluation
-    better = replace(evaluation, outcomes=PointPreference(known), seconds=_duration(evaluation, seconds))
+    better = replace(evaluation, outcomes=FrozenDict(known), seconds=_duration(evaluation, seconds))
     if not is_done or evaluation.state == State.DONE:
         return better
     return replace(_ended(better, State.DONE, now, None), cause=None)
@@ -147,7 +147,7 @@ def failed(
     is_old = evaluation.state == State.FAILED and evaluation.error == harmless(error)
     if is_old and len(known) == len(evaluation.outcomes):
         return evaluation
-    more = replace(evaluation, outcomes=PointPreference(known), seconds=_duration(evaluation, seconds), cause=None)
+    more = replace(evaluation, outcomes=FrozenDict(known), seconds=_duration(evaluation, seconds), cause=None)
     return _ended(more, State.FAILED, now, error)
 
 
@@ -259,7 +259,7 @@ def _facts(what: str, known: Mapping[str, float], outcomes: Mapping[str, float])
     return facts
 
 
-def _plain(params: Mapping[str, Option]) -> PointPreference[Option]:
+def _plain(params: Mapping[str, Option]) -> FrozenDict[Option]:
     """The parameters as what JSON can hold: numpy's scalars become Python's."""
     plain: dict[str, Option] = {}
     for key, given in params.items():
@@ -267,4 +267,4 @@ def _plain(params: Mapping[str, Option]) -> PointPreference[Option]:
         if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
             raise DataError(f"the parameter {key!r} was {given!r}: expected a text, a finite number, True or False.")
         plain[key] = value
-    return PointPreference(plain)
+    return FrozenDict(plain)

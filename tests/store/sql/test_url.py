@@ -10,8 +10,8 @@ from sqlalchemy.exc import OperationalError
 
 from pesky.errors import StorageAway, StorageError
 from pesky.store import open_store
+from pesky.store.sql.errors import explain
 from pesky.store.sql.store import SqlStore
-from pesky.store.sql.trouble import explain
 from pesky.store.sql.url import hidden, parse, path_of, shown, url_of
 from pesky.testing.base import STUDY
 

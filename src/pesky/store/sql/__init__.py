@@ -1,1 +1,1 @@
-"""Studies in an SQL database."""
+"""Studies in an SQL database, SQLite or PostgreSQL: all of pesky that knows SQL."""

@@ -17,15 +17,15 @@ from sqlalchemy.engine import URL, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from pesky.errors import StorageError
-from pesky.store.sql import trouble
+from pesky.store.sql import errors
 from pesky.store.sql.url import is_secret, is_uri, parse, shown
 
 R = TypeVar("R")
 Access = Literal["create", "write", "read"]
 
-BUSY_PATIENCE = 60.0
+BUSY_TIMEOUT = 60.0
 """Seconds to wait for other programs' transactions, which last milliseconds unless such a program hangs."""
-DISCONNECT_PATIENCE = 60.0
+DISCONNECT_TIMEOUT = 60.0
 """Seconds to wait for a server that was there before: it may be restarting."""
 SILENCE = 5.0
 """Seconds without an answer after which it is said that a server is waited for."""
@@ -72,7 +72,7 @@ class Database:
 
     def read(self, work: Callable[[Connection], R]) -> R:
         """What `work` returns of one statement that only reads."""
-        return self._patiently(self._reader, work, is_repeatable=True)
+        return self._retrying(self._reader, work, is_repeatable=True)
 
     def write(self, work: Callable[[Connection], R], is_repeatable: bool = False) -> R:
         """What `work` returns, in a transaction: if it raises, nothing of it is kept.
@@ -84,16 +84,16 @@ class Database:
             raise StorageError(
                 f'the storage "{shown(self.url)}" was opened for reading: open it for writing to change it.'
             )
-        return self._patiently(self._writer, work, is_repeatable)
+        return self._retrying(self._writer, work, is_repeatable)
 
-    def log_ahead(self) -> None:
+    def enable_wal(self) -> None:
         """Let readers and the writer of a file not wait for each other, from now on.
 
         A file system that cannot do it keeps the old journal. To be called once the file is known to be ours.
         """
         if self.is_sqlite:
             engine = self._engine.execution_options(pesky_begin="not at all")
-            self._patiently(engine, lambda connection: connection.exec_driver_sql("PRAGMA journal_mode = WAL"), True)
+            self._retrying(engine, lambda connection: connection.exec_driver_sql("PRAGMA journal_mode = WAL"), True)
 
     def close(self) -> None:
         """Let go of the connections; the next transaction makes new ones."""
@@ -104,8 +104,8 @@ class Database:
         _INHERITED.append(self._engine.pool)
         self._engine.dispose(close=False)
 
-    def _patiently(self, engine: Engine, work: Callable[[Connection], R], is_repeatable: bool) -> R:
-        wait = trouble.Wait(self.url)
+    def _retrying(self, engine: Engine, work: Callable[[Connection], R], is_repeatable: bool) -> R:
+        wait = errors.Wait(self.url)
         while True:
             is_unclear = False
             try:
@@ -117,20 +117,20 @@ class Database:
                     wait.end()
                     return result
             except SQLAlchemyError as error:
-                patience = self._patience(error, is_unclear)
-                if wait.seconds >= patience:
-                    raise trouble.explain(self.url, error) from trouble.cause(self.url, error)
-                wait.say(trouble.complaint(error))
-                time.sleep(random.uniform(*_BUSY_PAUSE) if trouble.is_busy(error) else 0.5)
+                timeout = self._timeout(error, is_unclear)
+                if wait.seconds >= timeout:
+                    raise errors.explain(self.url, error) from errors.cause(self.url, error)
+                wait.say(errors.complaint(error))
+                time.sleep(random.uniform(*_BUSY_PAUSE) if errors.is_busy(error) else 0.5)
 
-    def _patience(self, error: SQLAlchemyError, is_unclear: bool) -> float:
+    def _timeout(self, error: SQLAlchemyError, is_unclear: bool) -> float:
         """For how many seconds to try again after this error."""
-        if trouble.is_busy(error):
-            return BUSY_PATIENCE
-        return DISCONNECT_PATIENCE if self._was_reached and not is_unclear and trouble.is_disconnect(error) else 0.0
+        if errors.is_busy(error):
+            return BUSY_TIMEOUT
+        return DISCONNECT_TIMEOUT if self._was_reached and not is_unclear and errors.is_disconnect(error) else 0.0
 
     @contextmanager
-    def _connected(self, engine: Engine, wait: trouble.Wait) -> Iterator[Connection]:
+    def _connected(self, engine: Engine, wait: errors.Wait) -> Iterator[Connection]:
         """A connection, of which the user hears if it stays silent."""
         if self.is_sqlite:
             with engine.connect() as connection:
@@ -143,7 +143,7 @@ class Database:
 class _Watch:
     """Says so while a server does not answer, and hangs up in the end: a frozen one would be waited for forever."""
 
-    def __init__(self, wait: trouble.Wait):
+    def __init__(self, wait: errors.Wait):
         self._wait, self._ended, self._lock = wait, threading.Event(), threading.Lock()
         self._connection: Connection | None = None
 
@@ -165,7 +165,7 @@ class _Watch:
                 self._connection = None
 
     def _listen(self) -> None:
-        deadline, pause = time.monotonic() + DISCONNECT_PATIENCE, SILENCE
+        deadline, pause = time.monotonic() + DISCONNECT_TIMEOUT, SILENCE
         while not self._ended.wait(pause):
             if time.monotonic() >= deadline:
                 self._hang_up()
@@ -184,7 +184,7 @@ class _Watch:
 def _sqlite(url: URL, access: Access) -> Engine:
     if access == "read":
         # how a file can be read may change from one moment to the next, and pages that are kept would be outdated
-        engine = create_engine(url, creator=lambda: _looking(url), poolclass=NullPool, hide_parameters=True)
+        engine = create_engine(url, creator=lambda: _connect_read_only(url), poolclass=NullPool, hide_parameters=True)
     else:
         engine = create_engine(url, hide_parameters=True, **_POOL)
 
@@ -203,7 +203,7 @@ def _sqlite(url: URL, access: Access) -> Engine:
     return engine
 
 
-def _looking(url: URL) -> sqlite3.Connection:
+def _connect_read_only(url: URL) -> sqlite3.Connection:
     """A connection that cannot write, to a file or in a folder that may be read-only."""
     path = str(url.database)
     if is_uri(url):
@@ -273,7 +273,7 @@ _LIVENESS: dict[str, object] = {
 }  # fmt: skip
 
 # Transactions last milliseconds: threads beyond these few wait for a connection rather than open one more.
-_POOL: dict[str, Any] = {"pool_size": 4, "max_overflow": 0, "pool_timeout": BUSY_PATIENCE}
+_POOL: dict[str, Any] = {"pool_size": 4, "max_overflow": 0, "pool_timeout": BUSY_TIMEOUT}
 
 _ALL: "weakref.WeakSet[Database]" = weakref.WeakSet()
 # Kept from the garbage collector, which would close the parent's connections under its feet.

@@ -89,7 +89,7 @@ def prepare(database: Database) -> None:
         check(database, database.read(lambda connection: _readable(connection, database)))
         return
     check(database, database.write(lambda connection: _writable(connection, database), is_repeatable=True))
-    database.log_ahead()
+    database.enable_wal()
 
 
 def nothing_there(database: Database) -> StorageError:

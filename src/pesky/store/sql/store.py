@@ -17,11 +17,11 @@ from pesky.store import transitions
 from pesky.store.checks import check_name, check_since, gone
 from pesky.store.contract import Limit, Question, Refusal, StudyRecord
 from pesky.store.evaluation import Evaluation, State
-from pesky.store.sql import named
+from pesky.store.sql import study_rows
 from pesky.store.sql.clock import clock_of, steady_clock
 from pesky.store.sql.database import Database
-from pesky.store.sql.locked import LockedStudy, is_off
-from pesky.store.sql.rows import COLUMNS, from_row
+from pesky.store.sql.evaluation_rows import COLUMNS, from_row
+from pesky.store.sql.locked_study import LockedStudy, is_lease_stale
 from pesky.store.sql.schema import evaluations, prepare, studies
 from pesky.store.sql.url import path_of, rendered, shown
 
@@ -70,7 +70,7 @@ class SqlStore:
             return self.load(name)
 
         def find_or_create(connection: Connection) -> StudyRecord:
-            kept = named.find(connection, name)
+            kept = study_rows.find(connection, name)
             if kept is not None:
                 return kept
             row = {"name": name, "problem": problem, "seed": seed, "identity": identity}
@@ -78,7 +78,7 @@ class SqlStore:
                 with connection.begin_nested():
                     connection.execute(insert(studies).values(**row, revision=0, created=self._now()))
             except IntegrityError:  # someone else was faster
-                return named.get(connection, name)
+                return study_rows.get(connection, name)
             return StudyRecord(**row)
 
         return self._database.write(find_or_create, is_repeatable=True)
@@ -86,11 +86,11 @@ class SqlStore:
     def load(self, name: str) -> StudyRecord:
         """The study of that name; a StorageError that lists the names there are if there is none."""
         check_name(name)
-        return self._database.read(lambda connection: named.get(connection, name))
+        return self._database.read(lambda connection: study_rows.get(connection, name))
 
     def names(self) -> list[str]:
         """The names of all studies, in the order of their creation."""
-        return self._database.read(named.names)
+        return self._database.read(study_rows.names)
 
     def replace_problem(self, study: str, problem: str) -> None:
         """Keep this problem with the study from now on."""
@@ -152,7 +152,7 @@ class SqlStore:
         """Data of the user's own, as an evaluation that is done."""
         return self._change(
             study,
-            lambda locked: locked.insert(transitions.yours(locked.next_id(), task, params, outcomes, locked.now)),
+            lambda locked: locked.insert(transitions.added(locked.next_id(), task, params, outcomes, locked.now)),
         )
 
     def claim(
@@ -280,10 +280,10 @@ def _changed(
     leased = evaluations.alias()
     # it names nothing of the outer statement, and so is answered once, not once a row
     key = select(studies.c.id).where(studies.c.identity == study).correlate(None).scalar_subquery()
-    late = select(leased.c.id).where(leased.c.study == key, is_off(leased, now)).correlate(None).exists()
+    late = select(leased.c.id).where(leased.c.study == key, is_lease_stale(leased, now)).correlate(None).exists()
     is_new = evaluations.c.revision > since
     is_changed = and_(
-        evaluations.c.study == studies.c.id, or_(is_new, is_off(evaluations, now)) if with_late else is_new
+        evaluations.c.study == studies.c.id, or_(is_new, is_lease_stale(evaluations, now)) if with_late else is_new
     )
     statement = (
         select(studies.c.revision, late, *COLUMNS)

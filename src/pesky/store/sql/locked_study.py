@@ -8,7 +8,7 @@ from pesky.errors import DataError
 from pesky.store import transitions
 from pesky.store.checks import gone, unknown_id
 from pesky.store.evaluation import Evaluation, State
-from pesky.store.sql.rows import COLUMNS, from_row, to_row
+from pesky.store.sql.evaluation_rows import COLUMNS, from_row, to_row
 from pesky.store.sql.schema import evaluations, studies
 
 _COUNTS = (evaluations.c.attempts > 0) & or_(
@@ -16,7 +16,7 @@ _COUNTS = (evaluations.c.attempts > 0) & or_(
 )  # as `transitions.counts`
 
 
-def is_off(rows: FromClause, now: ColumnElement[float]) -> ColumnElement[bool]:
+def is_lease_stale(rows: FromClause, now: ColumnElement[float]) -> ColumnElement[bool]:
     """Whether a lease has run out, or ends later than it can: as `transitions.expired` finds."""
     return or_(rows.c.expires <= now, rows.c.expires > now + rows.c.lease + transitions.SET_BACK)
 
@@ -35,7 +35,7 @@ class LockedStudy:
         self._key, self._revision = found
         self._is_changed = False
         self.now = float(connection.scalar(select(clock)) or 0.0)
-        for each in self.where(is_off(evaluations, literal(self.now, Double))):
+        for each in self.where(is_lease_stale(evaluations, literal(self.now, Double))):
             self.update(each, transitions.expired(each, self.now))
 
     def where(self, *conditions: ColumnElement[bool]) -> list[Evaluation]:

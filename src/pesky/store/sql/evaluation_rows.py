@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Double, Integer, Text
 
 from pesky.errors import StorageError
 from pesky.problem import Option
-from pesky.problem.fields import PointPreference
+from pesky.problem.fields import FrozenDict
 from pesky.store.evaluation import Attempt, Cause, Evaluation, State
 from pesky.store.sql.schema import evaluations
 from pesky.text import harmless, one_line
@@ -69,16 +69,16 @@ def _read_number(value: object) -> float:
     return float(value)
 
 
-def _read_params(value: str) -> PointPreference[Option]:
-    return PointPreference({name: _read_option(each) for name, each in json.loads(value).items()})
+def _read_params(value: str) -> FrozenDict[Option]:
+    return FrozenDict({name: _read_option(each) for name, each in json.loads(value).items()})
 
 
 def _read_option(value: object) -> Option:
     return value if isinstance(value, str | bool | int) else _read_number(value)
 
 
-def _read_outcomes(value: str) -> PointPreference[float]:
-    return PointPreference({name: _read_number(each) for name, each in json.loads(value).items()})
+def _read_outcomes(value: str) -> FrozenDict[float]:
+    return FrozenDict({name: _read_number(each) for name, each in json.loads(value).items()})
 
 
 def _read_history(value: str) -> tuple[Attempt, ...]:

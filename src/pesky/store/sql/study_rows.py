@@ -1,4 +1,4 @@
-"""Studies by their names, as rows."""
+"""The rows of studies, found by name."""
 
 from sqlalchemy import Connection, select
 

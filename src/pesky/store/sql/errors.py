@@ -1,4 +1,4 @@
-"""What went wrong with a database: whether to try again, and what to tell the user."""
+"""Errors of a database: whether to try again, and what to tell the user."""
 
 import logging
 import os

@@ -21,10 +21,10 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from pesky.errors import StorageAway, StorageError
 from pesky.store import Evaluation, open_store
 from pesky.store.sql import database as database_module
-from pesky.store.sql import trouble
+from pesky.store.sql import errors
 from pesky.store.sql.database import Database
+from pesky.store.sql.errors import cause, explain, is_busy, is_disconnect
 from pesky.store.sql.store import SqlStore
-from pesky.store.sql.trouble import cause, explain, is_busy, is_disconnect
 from pesky.store.sql.url import parse
 from pesky.testing.base import STUDY, ask
 
@@ -40,11 +40,11 @@ def store(url: str) -> Iterator[SqlStore]:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """All that takes a minute takes a second."""
-    monkeypatch.setattr(database_module, "BUSY_PATIENCE", 1.0)
-    monkeypatch.setattr(database_module, "DISCONNECT_PATIENCE", 1.0)
+    monkeypatch.setattr(database_module, "BUSY_TIMEOUT", 1.0)
+    monkeypatch.setattr(database_module, "DISCONNECT_TIMEOUT", 1.0)
     monkeypatch.setattr(database_module, "SILENCE", 0.5)
     monkeypatch.setattr(database_module, "_LIMITS", "SET LOCAL lock_timeout = '200ms'")
-    monkeypatch.setattr(trouble, "FIRST_WORD", 0.1)
+    monkeypatch.setattr(errors, "FIRST_WORD", 0.1)
 
 
 @contextmanager
@@ -306,7 +306,7 @@ def test_threads_that_find_no_connection_may_try_again():
 def test_a_word_is_repeated_but_not_often(monkeypatch, caplog):
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    wait = trouble.Wait(parse("postgresql://me:secret@host/name"))
+    wait = errors.Wait(parse("postgresql://me:secret@host/name"))
     for second in range(65):
         now[0] = float(second)
         wait.say("is away")
