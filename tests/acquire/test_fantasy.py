@@ -1,17 +1,24 @@
-"""Running measurements: each x* sample is conditioned on the values of its own draw."""
+"""Pending values: as expected, as each x* sample has them, and how much of a question they answer."""
+
+from dataclasses import replace
 
 import pytest
 import torch
+from contexts import points, sample_of, samples_of
 from small_beliefs import make_belief
 from torch import Tensor
 
-from pesky.acquire.fantasy import Fantasies, Pending
+from pesky.acquire.fantasy import Fantasies, FantasyBelief, Pending, overlap, with_pending
 from pesky.acquire.pesc.gain import information_gain
 from pesky.model import GaussianProcess
 from pesky.optimum import sample_optima
 
 P = torch.tensor([[0.35, 0.6], [0.8, 0.2], [0.36, 0.61]])
 ROWS = torch.tensor([[True, True], [False, True], [True, False]])
+MEASURED = torch.tensor([[True, True], [True, False], [False, True]])
+HERE = torch.tensor([0.4, 0.7])
+NEAR = torch.tensor([[0.45, 0.6], [0.8, 0.2]])
+BOTH = torch.tensor([True, True])
 
 
 def grid(n: int = 9) -> Tensor:
@@ -29,7 +36,7 @@ def with_data(belief: GaussianProcess, rows: Tensor, values: Tensor) -> Gaussian
     )
 
 
-def test_it_is_the_belief_after_measuring_the_values_of_the_draw():
+def test_fantasies_are_the_belief_after_measuring_the_values_of_the_draw():
     belief = make_belief(noise=1e-9)
     paths = belief.paths(3, torch.Generator().manual_seed(0))
     after = Fantasies(belief, Pending(P, ROWS), paths, torch.Generator().manual_seed(1))
@@ -106,3 +113,124 @@ def test_a_pending_point_that_is_already_measured_changes_nothing():
     belief = make_belief(noise=1e-10)
     old = Pending(belief.points[:1], torch.ones(1, 2, dtype=torch.bool))
     torch.testing.assert_close(gains_with(belief, old, grid()), gains_with(belief, None, grid()), rtol=0, atol=0.02)
+
+
+def partly() -> Pending:
+    return Pending(points(3, seed=5), MEASURED)
+
+
+def with_means(belief: GaussianProcess) -> GaussianProcess:
+    """The pending points as data, at the means."""
+    P = partly().X
+    return replace(
+        belief,
+        X=torch.cat([belief.X, P.expand(2, *P.shape)], 1),
+        y=torch.cat([belief.y, belief.mean(P.expand(*belief.y.shape[:-2], *P.shape))], -1),
+        mask=torch.cat([belief.mask, MEASURED.mT], 1),
+    )
+
+
+@pytest.mark.parametrize("noise", [1e-2, 1e-8])
+@pytest.mark.parametrize("samples", [0, 3])
+def test_expected_values_give_the_moments_of_a_gp_with_the_data(noise: float, samples: int):
+    belief = make_belief(noise=noise)
+    belief = samples_of(belief, samples) if samples else belief
+    ours, exact = with_pending(belief, partly()), with_means(belief)
+    batch = belief.amplitude.shape[:-1]
+    X, Z = (points(n, seed=n).expand(*batch, n, 2) for n in (20, 7))
+    for moment in ("mean", "variance"):
+        torch.testing.assert_close(getattr(ours, moment)(X), getattr(exact, moment)(X), rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(ours.covariance(X, Z), exact.covariance(X, Z), rtol=1e-6, atol=1e-7)
+    one, other = ours.evaluator(Z)(X), exact.evaluator(Z)(X)
+    for ours_seen, exact_seen in zip(one, other, strict=True):
+        torch.testing.assert_close(ours_seen, exact_seen, rtol=1e-6, atol=1e-7)
+    assert (belief.variance(X) - ours.variance(X)).max() > 0.1
+    for i in range(samples):
+        alone = with_pending(sample_of(belief, i), partly())
+        torch.testing.assert_close(ours.variance(X)[i], alone.variance(X[i]))
+
+
+def test_draws_have_the_moments_and_their_own_gradients():
+    belief = make_belief(noise=0.3)  # so much that draws without noise of their own would show
+    ours = with_pending(belief, partly())
+    X = torch.cat([points(6), partly().X])
+    drawn = ours.paths(4000, torch.Generator().manual_seed(0))
+    values = drawn.values(X)
+    torch.testing.assert_close(values.mean(-2), ours.mean(X), rtol=0, atol=0.04)
+    centered = values - values.mean(-2, keepdim=True)
+    torch.testing.assert_close(centered.mT @ centered / 4000, ours.covariance(X, X), rtol=0, atol=0.04)
+
+    few = drawn.select(torch.tensor([7, 3, 11]))
+    torch.testing.assert_close(few.values(X), values[:, [7, 3, 11]])
+    at = points(3, seed=1)
+    value, gradient = few.at(at)
+    torch.testing.assert_close(value, few.values(at).diagonal(dim1=-2, dim2=-1))
+    for i in range(2):
+        move = 1e-5 * torch.eye(2)[i]
+        slope = (few.at(at + move)[0] - few.at(at - move)[0]) / 2e-5
+        torch.testing.assert_close(gradient[..., i], slope, rtol=1e-5, atol=1e-6)
+
+
+def test_noise_free_draws_go_through_the_means():
+    belief = make_belief(noise=1e-10)
+    drawn = with_pending(belief, partly()).paths(50, torch.Generator().manual_seed(0)).values(partly().X)
+    means = belief.mean(partly().X)[:, None].expand_as(drawn)
+    measured = MEASURED.mT[:, None].expand_as(drawn)
+    torch.testing.assert_close(drawn[measured], means[measured], rtol=0, atol=1e-3)
+    assert (drawn - means)[~measured].std() > 0.01
+
+
+def test_nothing_pending_is_the_belief_itself_and_a_question_asked_twice_is_harmless():
+    belief = make_belief(noise=0.0)
+    assert with_pending(belief, None) is belief
+    twice = Pending(points(1).repeat(2, 1), torch.ones(2, 2, dtype=torch.bool))
+    once = Pending(points(1), torch.ones(1, 2, dtype=torch.bool))
+    X = torch.cat([points(1), points(9, seed=2), belief.points]).requires_grad_()
+    variance = with_pending(belief, twice).variance(X)
+    torch.testing.assert_close(variance, with_pending(belief, once).variance(X), rtol=0, atol=1e-6)
+    assert (variance > 0).all()
+    assert torch.isfinite(torch.autograd.grad(variance.log().sum(), X)[0]).all()
+
+
+def test_a_fantasy_belief_is_a_belief_in_all_else():
+    belief = make_belief()
+    ours = with_pending(belief, partly())
+    assert isinstance(ours, FantasyBelief)
+    for name in ("amplitude", "lengthscale", "noise", "binary", "points"):
+        assert torch.equal(getattr(ours, name), getattr(belief, name))
+
+
+@pytest.mark.parametrize(("rows", "counted"), [([True, True], [0, 1]), ([True, False], [0]), ([False, True], [1])])
+@pytest.mark.parametrize("noise", [1e-6, 0.3])
+def test_the_overlap_is_what_the_answers_take_from_the_variance(rows, counted, noise):
+    belief = make_belief(noise=noise)
+    asked = torch.tensor([[True, True], [False, True]])
+    told = GaussianProcess(
+        belief.kernel,
+        torch.cat([belief.X, NEAR.expand(2, 2, 2)], 1),
+        torch.cat([belief.y, torch.zeros(2, 2)], 1),
+        torch.cat([belief.mask, asked.mT], 1),
+        belief.hyperparameters,
+    )
+    before, after = belief.variance(HERE[None])[:, 0], told.variance(HERE[None])[:, 0]
+    expected = float((1 - after / before)[counted].max())
+    assert overlap(belief, HERE, torch.tensor(rows), Pending(NEAR, asked)) == pytest.approx(expected, abs=1e-5)
+    assert 0 < expected < 1
+
+
+def test_the_same_question_is_asked_wholly_without_noise_and_hardly_where_noise_is_all():
+    same = Pending(HERE[None], BOTH[None])
+    assert overlap(make_belief(noise=1e-9), HERE, BOTH, same) > 0.999
+    assert overlap(make_belief(noise=100.0), HERE, BOTH, same) < 0.02
+
+
+def test_answers_of_other_rows_tell_nothing():
+    others = Pending(HERE[None], torch.tensor([[False, True]]))
+    assert overlap(make_belief(), HERE, torch.tensor([True, False]), others) == 0.0
+
+
+def test_what_was_measured_without_noise_is_explained_by_nobody():
+    """Its variance is a rounding error, and so would be any share of it."""
+    belief = make_belief(noise=0.0)
+    measured = belief.points[0]
+    assert overlap(belief, measured, BOTH, Pending(measured[None] + 1e-3, BOTH[None])) < 0.1

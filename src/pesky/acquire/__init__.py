@@ -2,12 +2,12 @@
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.baselines import QuasiRandom, Random
-from pesky.acquire.believer import believe
 from pesky.acquire.botorch import PESC, BotorchAcquisition
 from pesky.acquire.entropy.cmes import MaxValueEntropySearch
 from pesky.acquire.entropy.jesc import JointEntropySearch
 from pesky.acquire.entropy.rs import RejectionSampling
 from pesky.acquire.entropy.rsdg import DynamicGrid
+from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.al import AugmentedLagrangian
 from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.acquire.improvement.eic_decoupled import TwoStageImprovement
@@ -43,7 +43,7 @@ __all__ = [
     "TwoStageImprovement",
     "UnconstrainedEntropySearch",
     "VolumeReduction",
-    "believe",
     "information_gain",
     "rule_of",
+    "with_pending",
 ]

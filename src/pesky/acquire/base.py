@@ -131,7 +131,7 @@ class Rule(ABC):
 
     A subclass has a `name`, says what it `measures`, "each" or "together", and whether its values are `in_nats`, and
     overrides `acquisition`, which does all that does not depend on x. What is pending in the context is its business:
-    `believe(context.belief, context.pending)` is the belief as it will be, if the results come out as expected.
+    `with_pending(context.belief, context.pending)` is the belief as it will be, if the results come out as expected.
     """
 
     name: ClassVar[str]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import torch
 
-from pesky.acquire.overlap import overlap
+from pesky.acquire.fantasy import overlap
 from pesky.decide import Decision
 from pesky.decide.duplicates import size
 from pesky.decide.fallback import NEGLIGIBLE

@@ -144,7 +144,7 @@ class AcquisitionContract(RuleTest):
         after = acquisition(X[:, None])
         assert torch.isfinite(after).all()
         moved = float((X[after.argmax()] - best).norm())
-        assert moved > 1e-6, "the point of most worth is still the one that is being measured: see `believe`"
+        assert moved > 1e-6, "the point of most worth is still the one that is being measured: see `with_pending`"
         acquisition.set_X_pending(None)
         assert acquisition.X_pending is None
         torch.testing.assert_close(acquisition(X[:, None]), before)

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
-from pesky.acquire.believer import believe
+from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.incumbent import Feasibility, log_improvement
 from pesky.infer.gaussian import log_cdf, log_density
 from pesky.model.belief import Belief, for_samples, over_samples
@@ -92,12 +92,12 @@ class AugmentedLagrangian(Rule):
 
     def acquisition(self, context: Context) -> AcquisitionFunction:
         if not context.belief.points.shape[-2]:
-            return Feasibility(believe(context.belief, context.pending), context.spread(1))  # no history, no L
+            return Feasibility(with_pending(context.belief, context.pending), context.spread(1))  # no history, no L
         return self.improvement(context)
 
     def improvement(self, context: Context) -> "LagrangianImprovement":
         """What measuring is worth once something was measured."""
-        belief = believe(context.belief, context.pending)
+        belief = with_pending(context.belief, context.pending)
         # In the order in which they were told; those without an objective, as of failed runs, come last.
         measured = for_samples(belief, belief.points)
         with torch.no_grad():

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
-from pesky.acquire.believer import believe
+from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.incumbent import (
     Feasibility,
     Incumbent,
@@ -72,7 +72,7 @@ class ExpectedImprovement(Rule):
     its incumbent for ever (METHOD 21)."""
 
     def acquisition(self, context: Context) -> AcquisitionFunction:
-        belief = believe(context.belief, context.pending)
+        belief = with_pending(context.belief, context.pending)
         incumbent = find_incumbent(belief, context)
         search_centers = find_centers(belief, context, incumbent)
         if not bool(incumbent.exists.any()):

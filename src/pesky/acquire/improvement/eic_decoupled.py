@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.acquire.base import Context, PointPreference, Rule
-from pesky.acquire.believer import believe
+from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.acquire.maximize import maximize
 from pesky.infer.gaussian import cholesky, log_density
@@ -53,7 +53,7 @@ class TwoStageImprovement(Rule):
     """Values that a measurement may have."""
 
     def acquisition(self, context: Context) -> PointPreference:
-        belief, space = believe(context.belief, context.pending), context.space
+        belief, space = with_pending(context.belief, context.pending), context.space
         first = ExpectedImprovement(self.noise_factor).acquisition(context)
         candidates = torch.cat([context.spread(CANDIDATES), first.search_centers, belief.points], -2)
         best = maximize(first, candidates, None if space.is_continuous else space.neighbors)

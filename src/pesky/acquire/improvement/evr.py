@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
-from pesky.acquire.believer import believe
+from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.incumbent import Feasibility, find_centers, find_incumbent, log_feasibility
 from pesky.acquire.improvement.integral import Place, find_mass
 from pesky.infer.bivariate import bivariate_cdf, cdf
@@ -81,7 +81,7 @@ class VolumeReduction(Rule):
     x, which the paper's formula does not have."""
 
     def acquisition(self, context: Context) -> AcquisitionFunction:
-        belief = believe(context.belief, context.pending)
+        belief = with_pending(context.belief, context.pending)
         u, eta, exists = incumbent = find_incumbent(belief, context)
         search_centers = find_centers(belief, context, incumbent)
         if not bool(exists):

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
-from pesky.acquire.believer import believe
+from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.incumbent import (
     Feasibility,
     find_centers,
@@ -84,7 +84,7 @@ class IntegratedImprovement(Rule):
     """At which the integrand is looked at, drawn where it is large; all hyperparameter samples share them."""
 
     def acquisition(self, context: Context) -> AcquisitionFunction:
-        belief = believe(context.belief, context.pending)
+        belief = with_pending(context.belief, context.pending)
         u, eta, exists = incumbent = find_incumbent(belief, context)
         search_centers = find_centers(belief, context, incumbent)
         if not bool(exists):

@@ -33,7 +33,7 @@ class Incumbent(NamedTuple):
 def find_incumbent(belief: Belief, context: Context) -> Incumbent:
     """The lowest expected objective anywhere that every constraint holds with its confidence.
 
-    The point is one for all hyperparameter samples; `belief` is the scene's, or what it will be: see `believer`.
+    The point is one for all hyperparameter samples; `belief` is the context's, or what it will be: `with_pending`.
     """
     advice = recommend(belief, context.space, context.confidence, context.draw_seed())
     with torch.no_grad():
