@@ -89,5 +89,5 @@ def true_gains(
     space = Space({f"x{i}": Real(0.0, 1.0) for i in range(grid.shape[-1])})
     confidence = torch.full((len(rows) - 1,), 0.95).to(grid)
     acquisition = rule.acquisition(Context(move(belief_of(rows), grid.device), space, confidence, generator))
-    value, error = acquisition.measured(grid)
+    value, error = acquisition.with_standard_errors(grid)
     return value.mT, error.mT

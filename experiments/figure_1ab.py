@@ -91,7 +91,7 @@ def compare_gains(
         return Context(belief, Space.of(benchmark.problem), confidence, torch.Generator().manual_seed(seed))
 
     truth = RejectionSampling(cells=CELLS, samples=samples).acquisition(context())
-    value, error = truth.measured(grid)
+    value, error = truth.with_standard_errors(grid)
     gains = {"rs": value}
     for label, setting in {"pesc": DEFAULT, "pesc-paper": PAPER}.items():
         gains[label] = PredictiveEntropySearch(setting).acquisition(context())(grid)

@@ -11,7 +11,8 @@ from benchmarks.oracle import read_oracle
 from pesky.acquire import BotorchAcquisition
 from pesky.acquire.base import Context
 from pesky.acquire.entropy.grouped_gain import GroupedGain
-from pesky.acquire.entropy.groups import Draws, best_cells, draw, group, pivots, whiten
+from pesky.acquire.entropy.inducing import whiten
+from pesky.acquire.entropy.joint_samples import JointSamples, draw_joint_samples, group_by_cell
 from pesky.acquire.entropy.rs import RejectionSampling
 from pesky.acquire.fantasy import Pending
 from pesky.errors import ProblemError
@@ -44,7 +45,7 @@ def test_agrees_with_an_independent_oracle_within_standard_errors():
     scores, differences = [], []
     for dataset in oracle.datasets:
         acquisition = RejectionSampling(cells=401, samples=60_000).acquisition(context(belief_of(dataset.rows)))
-        value, error = acquisition.measured(oracle.grid[some])
+        value, error = acquisition.with_standard_errors(oracle.grid[some])
         assert dataset.errors is not None
         both = (error.mT.square() + dataset.errors[:, some].square()).sqrt()
         difference = value.mT - dataset.gains[:, some]
@@ -64,7 +65,7 @@ def test_agrees_with_an_independent_oracle_within_standard_errors():
 def test_the_gains_are_those_of_plain_sampling_anywhere(constraints):
     belief = make_belief(1 + constraints, 5, 1, offsets=(0.5, 0.5, 0.5)[:constraints], lengthscale=0.2)
     X = torch.rand(20, 1, generator=torch.Generator().manual_seed(1))
-    value, error = RejectionSampling(cells=41, samples=40_000).acquisition(context(belief)).measured(X)
+    value, error = RejectionSampling(cells=41, samples=40_000).acquisition(context(belief)).with_standard_errors(X)
     truth = brute_force(belief, torch.linspace(0, 1, 41)[:, None], X, 40_000, seed=2)
     # Plain sampling has the larger error: at most 1 / sqrt(2 n) for each variance.
     assert ((value - truth).abs() / (error.square() + 1 / 80_000).sqrt()).max() < 4.5
@@ -74,7 +75,7 @@ def test_the_gains_are_those_of_plain_sampling_anywhere(constraints):
 def test_two_dimensions(kernel):
     belief = make_belief(2, 6, 2, kernel=kernel, offsets=(0.5,), lengthscale=0.4)
     X = torch.rand(15, 2, generator=torch.Generator().manual_seed(1))
-    value, error = RejectionSampling(cells=9, samples=40_000).acquisition(context(belief)).measured(X)
+    value, error = RejectionSampling(cells=9, samples=40_000).acquisition(context(belief)).with_standard_errors(X)
     axis = torch.linspace(0, 1, 9)
     truth = brute_force(belief, torch.cartesian_prod(axis, axis), X, 40_000, seed=2)
     assert ((value - truth).abs() / (error.square() + 1 / 80_000).sqrt()).max() < 4.5
@@ -110,7 +111,7 @@ def test_a_noise_free_value_that_is_awaited_or_known_is_worth_nothing():
 def test_answers_are_worth_what_they_tell_and_few_samples_do_not_raise_it():
     belief = with_answers(make_belief(2, 4, 1, offsets=(0.3,), lengthscale=0.25), 1)
     X = torch.linspace(0, 1, 11)[:, None]
-    many, error = RejectionSampling(cells=51, samples=100_000).acquisition(context(belief)).measured(X)
+    many, error = RejectionSampling(cells=51, samples=100_000).acquisition(context(belief)).with_standard_errors(X)
     truth = brute_force(belief, torch.linspace(0, 1, 51)[:, None], X, 60_000, seed=1)
     assert (many - truth).abs().max() < 4.5 * float(error.max()) + 2e-3
     few = [RejectionSampling(cells=51, samples=400).acquisition(context(belief, seed=s))(X) for s in range(60)]
@@ -124,18 +125,19 @@ def test_the_standard_error_is_that_of_repetitions():
     belief = make_belief(2, 5, 1, offsets=(0.5,), lengthscale=0.2)
     X = torch.linspace(0.05, 0.95, 10)[:, None]
     found = [
-        RejectionSampling(cells=41, samples=2_000).acquisition(context(belief, seed=s)).measured(X) for s in range(40)
+        RejectionSampling(cells=41, samples=2_000).acquisition(context(belief, seed=s)).with_standard_errors(X)
+        for s in range(40)
     ]
     values, errors = (torch.stack(each) for each in zip(*found, strict=True))
     assert (values.var(0).mean() / errors.square().mean()).sqrt() == pytest.approx(1.0, abs=0.2)
 
 
-def test_measured_values_and_gradients_are_those_of_the_worth():
+def test_values_with_standard_errors_and_gradients_are_those_of_the_acquisition_function():
     belief = make_belief(3, 6, 2, offsets=(0.5, 0.2))
     pending = Pending(torch.tensor([[0.3, 0.6]]), torch.tensor([[True, False, True]]))
     acquisition = RejectionSampling(cells=11, samples=2_000).acquisition(context(belief, pending))
     X = torch.rand(6, 2, generator=torch.Generator().manual_seed(1))
-    torch.testing.assert_close(acquisition.measured(X)[0], acquisition(X))
+    torch.testing.assert_close(acquisition.with_standard_errors(X)[0], acquisition(X))
     x = X.clone().requires_grad_()
     for row in range(3):
         (gradient,) = torch.autograd.grad(acquisition(x)[:, row].sum(), x)
@@ -153,53 +155,23 @@ def test_each_batch_element_is_by_itself():
     )
     cells = torch.linspace(0, 1, 21)[:, None]
     pending = Pending(torch.tensor([[0.33]]), torch.ones(1, 3, dtype=torch.bool))
-    landmarks = torch.cat([cells, pending.X])
+    inducing = torch.cat([cells, pending.X])
     generator = torch.Generator().manual_seed(0)
     here = cells.expand(2, 21, 1)
-    whitened = whiten(both, landmarks.expand(2, -1, 1))
-    draws = draw(both, whitened, here, torch.ones(2, 21, dtype=torch.bool), 500, generator)
+    whitened = whiten(both, inducing.expand(2, -1, 1))
+    draws = draw_joint_samples(both, whitened, here, torch.ones(2, 21, dtype=torch.bool), 500, generator)
     X = torch.rand(2, 4, 1, generator=generator)
 
     def acquisition(belief, whitened, here, draws):
-        return GroupedGain(belief, whitened, here, draws, group(draws, 21, 4), pending)
+        return GroupedGain(belief, whitened, here, draws, group_by_cell(draws, 21, 4), pending)
 
     together = acquisition(both, whitened, here, draws).forward(X)
     for i in range(2):
         one = replace(alone[i], y=alone[0].y)
-        mine = Draws(draws.w[i], draws.cell[i], draws.feasible[i])
-        own = type(whitened)(one.evaluator(landmarks), whitened.solve[i])
+        mine = JointSamples(*(part[i] for part in draws))
+        own = type(whitened)(one.evaluator(inducing), whitened.whitening[i])
         single = acquisition(one, own, cells, mine).forward(X[i])
         torch.testing.assert_close(together[i], single)
-
-
-def test_landmarks_fix_the_values_at_all_cells():
-    belief = make_belief(2, 8, 2, lengthscale=0.5)
-    axis = torch.linspace(0, 1, 15)
-    cells = torch.cartesian_prod(axis, axis)
-    found, count = pivots(belief, cells, 200)
-    assert count == [len(found)]
-    assert len(found) < 100
-    _, b = whiten(belief, found)(cells)
-    left = belief.variance(cells) - b.square().sum(-2)
-    assert left.max() < 1e-6
-    assert left.min() > -1e-6
-
-
-def test_the_minimum_is_sought_where_feasible_and_else_the_least_violation():
-    z = torch.tensor([[[0.0, 1.0, 2.0, -9.0], [0.0, 1.0, 2.0, -9.0]], [[-1.0, 0.5, 1.0, 3.0], [-4.0, -3.0, -2.0, 5.0]]])
-    cell, feasible = best_cells(z, torch.tensor([True, True, True, False]), torch.ones(2))
-    assert cell.tolist() == [1, 2]
-    assert feasible.tolist() == [True, False]
-
-
-def test_small_groups_are_left_out_and_hopeless_samples_count_where_there_are_no_others():
-    cell = torch.tensor([[0] * 5 + [3] * 3 + [2], [1] * 4 + [0] * 5])
-    feasible = torch.ones(2, 9, dtype=torch.bool)
-    feasible[1] = False
-    groups = group(Draws(torch.zeros(2, 1, 9, 1), cell, feasible), 4, 2)
-    assert groups.cell.tolist() == [[0, 3], [0, 1]]
-    assert groups.size.tolist() == [[5.0, 3.0], [5.0, 4.0]]
-    assert groups.member.tolist() == [[0] * 5 + [1] * 3 + [2], [1] * 4 + [0] * 5]
 
 
 def test_explores_where_nothing_is_feasible():

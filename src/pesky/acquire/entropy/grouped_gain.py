@@ -1,17 +1,29 @@
-"""What a measurement is worth, from groups of joint samples: see `groups`."""
+"""What a measurement is worth, from joint samples in groups: the gain of RS and RSDG (METHOD 15)."""
 
-from typing import NamedTuple
-
-import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.acquire.base import AcquisitionFunction
-from pesky.acquire.entropy.groups import BLOCK, Draws, Groups, Whitened, sum_by
+from pesky.acquire.base import AcquisitionFunction, Context
+from pesky.acquire.entropy.group_moments import (
+    GroupMoments,
+    GroupSums,
+    group_moments,
+    last_of_all,
+    regress_on_pending,
+    sum_groups,
+)
+from pesky.acquire.entropy.inducing import WhitenedBelief, whiten
+from pesky.acquire.entropy.joint_samples import (
+    BLOCK,
+    Groups,
+    JointSamples,
+    draw_joint_samples,
+    group_by_cell,
+    sum_by_group,
+)
+from pesky.acquire.entropy.sampled_entropy import answer_entropy, number_entropy
 from pesky.acquire.fantasy import Pending
-from pesky.infer.gaussian import cholesky, log_cdf, log_density
-from pesky.infer.predict import VARIANCE_FLOOR
 from pesky.model.belief import Belief, PosteriorMoments, over_samples
 from pesky.optimum.sample import Optima
 
@@ -19,54 +31,6 @@ CENTERS = 64
 """Of each batch element, the most probable cells that the search looks near."""
 PARTS = 20
 """Parts of the samples that are left out in turn, for the standard error."""
-NODES = 12
-"""Values of what is pending, for the entropy of an answer once it is known."""
-
-
-class Sums(NamedTuple):
-    """Over the members of each of g - 1 groups, and last over all samples, of whichever group or none."""
-
-    size: Float[Tensor, "*b 1 g 1"]
-    total: Float[Tensor, "*b j g x"]
-    square: Float[Tensor, "*b j g x"]
-
-    @property
-    def mean(self) -> Float[Tensor, "*b j g x"]:
-        return self.total / self.size.clamp(min=1.0)
-
-    @property
-    def variance(self) -> Float[Tensor, "*b j g x"]:
-        # The means of the groups are within some deviations of 0, that of all samples: little cancels.
-        left = (self.square - self.total * self.mean).clamp(min=0.0)
-        return left / (self.size - 1).clamp(min=1.0)
-
-    @property
-    def weight(self) -> Float[Tensor, "*b h"]:
-        """The share of each group, h = g - 1 of them."""
-        members = self.size[..., 0, :-1, 0]
-        return members / members.sum(-1, keepdim=True)
-
-
-class Awaited(NamedTuple):
-    """What the pending measurements will tell, within each group."""
-
-    known: Float[Tensor, "*b j g r p"]
-    """The covariance of w with the pending measurements, these whitened."""
-    spent: Float[Tensor, "*b j g 1"]
-    """Degrees of freedom that estimating this covariance takes."""
-
-
-class Moments(NamedTuple):
-    """Of each row at x in each group, and last in all samples, once what is pending is known."""
-
-    mean: Float[Tensor, "*b j g x"]
-    variance: Float[Tensor, "*b j g x"]
-    explained: Float[Tensor, "*b j g x"]
-    """By how much what is pending lowers the variance: that of the mean, which it moves."""
-    estimated: Float[Tensor, "*b j g x"]
-    """The part of the variance that was estimated from samples."""
-    freedom: Float[Tensor, "*b #j g 1"]
-    """Degrees of freedom of this estimate."""
 
 
 class GroupedGain(AcquisitionFunction):
@@ -81,156 +45,110 @@ class GroupedGain(AcquisitionFunction):
     def __init__(
         self,
         belief: Belief,
-        whitened: Whitened,
+        whitened: WhitenedBelief,
         cells: Float[Tensor, "*b n d"],
-        draws: Draws,
+        samples: JointSamples,
         groups: Groups,
         pending: Pending | None,
         optima: Optima | None = None,
     ) -> None:
-        """The landmarks of `whitened` must include the pending points."""
+        """The inducing points of `whitened` must include the pending points."""
         heaviest = groups.cell[..., :CENTERS, None].expand(*groups.cell[..., :CENTERS].shape, cells.shape[-1])
         near = over_samples(belief, torch.gather(cells, -2, heaviest), 2).flatten(-3, -2)
         super().__init__(belief, near, over_samples(belief, groups.size[..., :CENTERS] > 0).flatten(-2), optima)
-        self.whitened, self.groups, self.w = whitened, groups, draws.w
+        self.whitened, self.groups, self.coordinates = whitened, groups, samples.coordinates
         self.amplitude = belief.amplitude
         self.noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
         self.yes_no = belief.binary.nonzero()[:, 0]
-        self.infeasible_share = float((~draws.feasible).double().mean())
+        self.infeasible_share = float((~samples.is_feasible).double().mean())
         """Of all samples, those that are feasible nowhere."""
-        self.memory_per_point = draws.w[..., 0].numel()
-        self.awaited = None if pending is None else self._await(pending)
+        self.memory_per_point = samples.coordinates[..., 0].numel()
+        self.pending = None
+        if pending is not None:
+            _, loadings = whitened(pending.X.expand(*self.batch, *pending.X.shape))
+            self.pending = regress_on_pending(
+                samples.coordinates, groups, loadings, pending.rows.mT, self.noise, belief.amplitude
+            )
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
-        moments, b = self.whitened(X)
-        return self._gains(moments, b, self._sums(self.w @ b))
+        moments, loadings = self.whitened(X)
+        return self._gains(moments, loadings, sum_groups(self.coordinates @ loadings, self.groups))
+
+    def _gains(
+        self, moments: PosteriorMoments, loadings: Float[Tensor, "*b j r x"], sums: GroupSums
+    ) -> Float[Tensor, "*b j x"]:
+        """The entropy of all samples, less that of the groups on average."""
+        now = group_moments(moments, loadings, sums, self.pending, self.amplitude)
+        entropy = number_entropy(now, self.noise)
+        if len(self.yes_no):
+            answers = GroupMoments(*(t if t.shape[-3] == 1 else t.index_select(-3, self.yes_no) for t in now))
+            entropy = entropy.index_copy(-3, self.yes_no, answer_entropy(answers, sums.size))
+        return entropy[..., -1, :] - (sums.share[..., None, :, None] * entropy[..., :-1, :]).sum(-2)
 
     @torch.no_grad()
-    def measured(self, X: Float[Tensor, "x d"]) -> tuple[Float[Tensor, "x j"], Float[Tensor, "x j"]]:
-        """The values, as `values` has them, and their standard errors.
+    def with_standard_errors(self, X: Float[Tensor, "x d"]) -> tuple[Float[Tensor, "x j"], Float[Tensor, "x j"]]:
+        """The values at each point, and their standard errors.
 
         These are by the jackknife: from how the values change as a part of the samples is left out. With points
         pending they are too large: what these tell stays that of all samples.
         """
-        size = PARTS * self.w.shape[:-2].numel() * (self.groups.cell.shape[-1] + 1)
-        found = [self._measured(chunk) for chunk in X.split(max(1, BLOCK[X.device.type] // size))]
+        size = PARTS * self.coordinates.shape[:-2].numel() * (self.groups.cell.shape[-1] + 1)
+        found = [self._jackknife(chunk) for chunk in X.split(max(1, BLOCK[X.device.type] // size))]
         value, error = (torch.cat(each) for each in zip(*found, strict=True))
         return value, error
 
-    def _measured(self, X: Float[Tensor, "x d"]) -> tuple[Float[Tensor, "x j"], Float[Tensor, "x j"]]:
-        here = X.expand(*self.batch, *X.shape)
-        moments, b = self.whitened(here)
-        slots, samples = self.groups.cell.shape[-1] + 1, self.w.shape[-2]
-        part = torch.arange(samples, device=X.device) % PARTS
-        member = part * slots + self.groups.member
-        one = torch.ones_like(self.groups.member, dtype=b.dtype)[..., None, :, None]
-        shape = (*b.shape[:-2], PARTS, slots, X.shape[-2])
-        count = sum_by(one, member, PARTS * slots).view(*self.batch, 1, PARTS, slots, 1)
-        total, square = b.new_zeros(shape), b.new_zeros(shape)
-        block = max(1, BLOCK[X.device.type] // (self.memory_per_point // samples * X.shape[-2]))
-        for at in range(0, samples, block):
-            along, some = self.w[..., at : at + block, :] @ b, member[..., at : at + block]
-            total += sum_by(along, some, PARTS * slots).view(shape)
-            square += sum_by(along.square(), some, PARTS * slots).view(shape)
-
-        whole = [_and_all(t.sum(-3)) for t in (count, total, square)]
-        parts = [_and_all(t).unbind(-3) for t in (count, total, square)]
-        value = self._gains(moments, b, Sums(*whole))
+    def _jackknife(self, X: Float[Tensor, "x d"]) -> tuple[Float[Tensor, "x j"], Float[Tensor, "x j"]]:
+        moments, loadings = self.whitened(X.expand(*self.batch, *X.shape))
+        sums_of_parts = self._sums_of_parts(loadings)
+        whole = GroupSums(*(last_of_all(t.sum(-3)) for t in sums_of_parts))
+        value = self._gains(moments, loadings, whole)
         left_out = torch.stack([
-            self._gains(moments, b, Sums(*(t - t_part for t, t_part in zip(whole, part, strict=True))))
-            for part in zip(*parts, strict=True)
+            self._gains(moments, loadings, whole.without(GroupSums(*part)))
+            for part in zip(*(last_of_all(t).unbind(-3) for t in sums_of_parts), strict=True)
         ])  # fmt: skip
         variance = (PARTS - 1) * left_out.var(0, correction=0).reshape(-1, *value.shape[-2:])
+        # Hyperparameter samples have independent errors, and their values are averaged.
         return value.reshape(variance.shape).mean(0).mT, variance.sum(0).sqrt().mT / len(variance)
 
-    def _sums(self, along: Float[Tensor, "*b j s x"]) -> Sums:
-        member, slots = self.groups.member, self.groups.cell.shape[-1] + 1
-        one = torch.ones_like(member, dtype=along.dtype)[..., None, :, None]
-        total, square = (_and_all(sum_by(t, member, slots)) for t in (along, along.square()))
-        return Sums(_and_all(sum_by(one, member, slots)), total, square)
-
-    def _gains(self, moments: PosteriorMoments, b: Float[Tensor, "*b j r x"], sums: Sums) -> Float[Tensor, "*b j x"]:
-        now = self._moments(moments, b, sums)
-        entropy = _entropy(now, self.noise)
-        if len(self.yes_no):
-            answers = Moments(*(t if t.shape[-3] == 1 else t.index_select(-3, self.yes_no) for t in now))
-            entropy = entropy.index_copy(-3, self.yes_no, _answer_entropy(answers, sums.size))
-        return entropy[..., -1, :] - (sums.weight[..., None, :, None] * entropy[..., :-1, :]).sum(-2)
-
-    def _moments(self, moments: PosteriorMoments, b: Float[Tensor, "*b j r x"], sums: Sums) -> Moments:
-        """The moments at x from those along b: of the residual nothing is learnt."""
-        variance, freedom = sums.variance, (sums.size - 1).clamp(min=1.0)
-        explained = torch.zeros_like(variance)
-        if self.awaited is not None:
-            # Gaussian conditioning within each group; a regression on p values of n samples leaves
-            # (n - 1 - p) / (n - 1) of the variance that there is.
-            explained = (self.awaited.known.mT @ b[..., None, :, :]).square().sum(-2)
-            left = (freedom - self.awaited.spent).clamp(min=1.0)
-            variance, freedom = (variance - explained).clamp(min=0.0) * (freedom / left), left
-        residual = (moments.variance - b.square().sum(-2)).clamp(min=0.0)
-        floor = VARIANCE_FLOOR * self.amplitude[..., None, None]
-        total = (residual[..., None, :] + variance).clamp(min=floor)
-        return Moments(moments.mean[..., None, :] + sums.mean, total, explained, variance, freedom)
-
-    def _await(self, pending: Pending) -> Awaited:
-        """Within each group, w and the pending measurements are taken for jointly Gaussian."""
-        _, b = self.whitened(pending.X.expand(*self.batch, *pending.X.shape))
-        p, slots = b.shape[-1], self.groups.cell.shape[-1] + 1
-        drawn = self.w @ b
-        everything = torch.cat([self.w, drawn], -1)
-        sums = self._sums(everything)
-        columns = [
-            _and_all(sum_by(everything * drawn[..., i, None], self.groups.member, slots))
-            - sums.total * sums.mean[..., i - p, None]
-            for i in range(p)
-        ]
-        measured = pending.rows.mT[:, None, None, :]
-        covariance = torch.stack(columns, -1) / (sums.size - 1).clamp(min=1.0)[..., None]
-        covariance = torch.where(measured, covariance, 0.0)
-        of_values = torch.where(measured.mT, covariance[..., -p:, :], 0.0)
-        other = torch.where(pending.rows.mT, self.noise[..., None], self.amplitude[..., None])
-        of_measurements = of_values + torch.diag_embed(other)[..., None, :, :]
-        root = cholesky(of_measurements, self.amplitude[..., None].expand(of_values.shape[:-2]), jitter=1e-14)
-        known = torch.linalg.solve_triangular(root, covariance[..., :-p, :].mT, upper=False).mT
-        return Awaited(known, torch.cholesky_solve(of_values, root).diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True))
+    def _sums_of_parts(
+        self, loadings: Float[Tensor, "*b j r x"]
+    ) -> tuple[Float[Tensor, "*b 1 q g 1"], Float[Tensor, "*b j q g x"], Float[Tensor, "*b j q g x"]]:
+        """Size, sum and sum of squares as in `GroupSums`, over each of q parts of the samples by itself."""
+        slots, samples, points = self.groups.cell.shape[-1] + 1, self.coordinates.shape[-2], loadings.shape[-1]
+        part = torch.arange(samples, device=loadings.device) % PARTS
+        member = part * slots + self.groups.member
+        one = torch.ones_like(member, dtype=loadings.dtype)[..., None, :, None]
+        size = sum_by_group(one, member, PARTS * slots).unflatten(-2, (PARTS, slots))
+        total = loadings.new_zeros(*loadings.shape[:-2], PARTS, slots, points)
+        square = torch.zeros_like(total)
+        block = max(1, BLOCK[loadings.device.type] // (self.memory_per_point // samples * points))
+        for at in range(0, samples, block):
+            values, some = self.coordinates[..., at : at + block, :] @ loadings, member[..., at : at + block]
+            total += sum_by_group(values, some, PARTS * slots).view_as(total)
+            square += sum_by_group(values.square(), some, PARTS * slots).view_as(square)
+        return size, total, square
 
 
-def _and_all(sums: Float[Tensor, "*b g x"]) -> Float[Tensor, "*b g x"]:
-    """The sum over all samples in place of that over those in no group."""
-    return torch.cat([sums[..., :-1, :], sums.sum(-2, keepdim=True)], -2)
+def sample_gain(
+    context: Context,
+    inducing_points: Float[Tensor, "*b k d"],
+    cells: Float[Tensor, "*b n d"],
+    cell_mask: Bool[Tensor, "*b n"],
+    samples: int,
+    min_group: int,
+    inducing_counts: list[int] | None = None,
+    optima: Optima | None = None,
+) -> GroupedGain:
+    """Joint samples on the cells, grouped by their minima, ready to say what a measurement at any x is worth.
 
-
-def _entropy(now: Moments, noise: Float[Tensor, "*b j"]) -> Float[Tensor, "*b j g x"]:
-    """1/2 log(v + noise), less its bias: a part u of v is a sample variance of f degrees of freedom.
-
-    That has the variance 2 u^2 / f, and log the second derivative -1 / (v + noise)^2: - u^2 / (v + noise)^2 / (2 f).
-    Where u is all, it is [digamma(f / 2) - log(f / 2)] / 2, which therefore stands for - 1 / (2 f): it is right down to
-    one degree of freedom.
+    A regression on p pending points takes degrees of freedom of each group, which must have 2 p samples more.
     """
-    measured = now.variance + noise[..., None, None]
-    small = torch.digamma(now.freedom / 2) - torch.log(now.freedom / 2)
-    return 0.5 * (measured.log() - (now.estimated / measured).square() * small)
-
-
-def _answer_entropy(now: Moments, size: Float[Tensor, "*b 1 g 1"]) -> Float[Tensor, "*b r g x"]:
-    """The entropy of an answer of probability Phi(latent), expected over what is pending, and less its bias.
-
-    H(a), a = m / sqrt(1 + v), to second order in m, of variance u / n, and in v, of variance 2 u^2 / f.
-    """
-    spread = 1 + now.variance
-    mean = now.mean[..., None]
-    weight = mean.new_ones(1)
-    if bool((now.explained > 0).any()):
-        node, share = np.polynomial.hermite_e.hermegauss(NODES)
-        # The square root has no derivative at zero, where nothing of what is pending is near.
-        mean = mean + (now.explained + 1e-12).sqrt()[..., None] * torch.from_numpy(node).to(mean)
-        weight = torch.from_numpy(share / share.sum()).to(mean)
-    a = mean / spread.sqrt()[..., None]
-    log_yes, log_no = log_cdf(a), log_cdf(-a)
-    entropy = -(log_yes.exp() * log_yes + log_no.exp() * log_no)
-    slope = (log_no - log_yes) * log_density(a).exp()
-    curvature = -torch.exp(2 * log_density(a) - log_yes - log_no) - a * slope
-    of_mean = (now.estimated / spread / size.clamp(min=1.0))[..., None]
-    of_variance = ((now.estimated / spread).square() / now.freedom)[..., None]
-    bias = 0.5 * curvature * (of_mean + 0.5 * a.square() * of_variance) + 0.75 * a * slope * of_variance
-    return ((entropy - bias) * weight).sum(-1)
+    belief, pending = context.belief, context.pending
+    if pending is not None:
+        min_group += 2 * len(pending.X)
+        pending_points = pending.X.expand(*inducing_points.shape[:-2], *pending.X.shape)
+        inducing_points = torch.cat([inducing_points, pending_points], -2)
+    whitened = whiten(belief, inducing_points, inducing_counts)
+    drawn = draw_joint_samples(belief, whitened, cells, cell_mask, samples, context.generator, inducing_counts)
+    groups = group_by_cell(drawn, cells.shape[-2], min_group)
+    return GroupedGain(belief, whitened, cells, drawn, groups, pending, optima)

@@ -3,13 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.acquire.base import Context, Rule
-from pesky.acquire.entropy.grouped_gain import GroupedGain
-from pesky.acquire.entropy.groups import draw, group, whiten
+from pesky.acquire.entropy.grouped_gain import GroupedGain, sample_gain
 from pesky.model.belief import hyperparameter_samples
 
 CANDIDATES = 512
@@ -37,20 +35,14 @@ class DynamicGrid(Rule):
     """Cells that fewer samples share are left out, and with p points pending those with fewer than 2 p more."""
 
     def acquisition(self, context: Context) -> GroupedGain:
-        belief, pending = context.belief, context.pending
+        belief = context.belief
         with context.timed("x*"):
             optima = context.sample_optima(self.optima, None, CANDIDATES, POLISH_STEPS)
         with context.timed("samples"):
             cells = context.space.snap(optima.chosen.x)
-            usable = ~repeated_boxes(cells / (RESOLUTION * belief.lengthscale.amin(-2)[..., None, :]))
-            batch = cells.shape[:-2]
-            landmarks = cells if pending is None else torch.cat([cells, pending.X.expand(*batch, *pending.X.shape)], -2)
-            whitened = whiten(belief, landmarks)
+            is_first = ~repeated_boxes(cells / (RESOLUTION * belief.lengthscale.amin(-2)[..., None, :]))
             samples = max(self.samples // hyperparameter_samples(belief), self.samples // 4)
-            draws = draw(belief, whitened, cells, usable, samples, context.generator)
-            smallest = self.min_group + (0 if pending is None else 2 * len(pending.X))
-            groups = group(draws, cells.shape[-2], smallest)
-            return GroupedGain(belief, whitened, cells, draws, groups, pending, optima)
+            return sample_gain(context, cells, cells, is_first, samples, self.min_group, optima=optima)
 
 
 def repeated_boxes(x: Float[Tensor, "*b n d"]) -> Bool[Tensor, "*b n"]:

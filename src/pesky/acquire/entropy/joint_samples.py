@@ -1,0 +1,120 @@
+"""Rejection sampling: joint samples of all rows, grouped by the cell of each one's feasible minimum (METHOD 15)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from pesky.acquire.entropy.inducing import WhitenedBelief
+from pesky.model.belief import Belief
+from pesky.numerics.rng import Source, normal
+
+FEW_FEASIBLE = 0.02
+"""The share of samples with a feasible cell below which the others count as well."""
+BLOCK = {"cpu": 8_000_000, "cuda": 800_000_000}
+"""Numbers in the largest tensor while samples are drawn or summed, on each kind of device."""
+
+
+class JointSamples(NamedTuple):
+    """Joint samples of all rows, and the cell of each one's feasible minimum."""
+
+    coordinates: Float[Tensor, "*b j s r"]
+    """Whitened: see `inducing`."""
+    cell: Int[Tensor, "*b s"]
+    """Of a sample that is feasible nowhere, the cell of the least violation."""
+    is_feasible: Bool[Tensor, "*b s"]
+
+
+def draw_joint_samples(
+    belief: Belief,
+    whitened: WhitenedBelief,
+    cells: Float[Tensor, "*b n d"],
+    cell_mask: Bool[Tensor, "*b n"],
+    count: int,
+    source: Source,
+    inducing_counts: Sequence[int] | None = None,
+) -> JointSamples:
+    """`count` samples for every batch element; the minimum is sought among the cells of the mask.
+
+    `inducing_counts` is how many inducing points each of the studies in lockstep has, if not all.
+    """
+    moments, loadings = whitened(cells)
+    batch, (rows, rank) = moments.mean.shape[:-2], loadings.shape[-3:-1]
+    # As many as there are inducing points, whatever their rank: that is one of the whole batch, and the numbers are
+    # not. Drawn in single precision, at a third of the time: seven digits of a random number are enough.
+    size = (*batch, rows, count, whitened.whitening.shape[-1])
+    drawn = normal(source, *size, like=loadings, dtype=torch.float32, widths=inducing_counts)
+    coordinates = drawn[..., -rank:].contiguous()
+    block = max(1, BLOCK[loadings.device.type] // moments.mean.numel())
+    found = []
+    for some in coordinates.split(block, -2):
+        z = torch.baddbmm(
+            moments.mean.flatten(0, -2)[:, None, :], some.flatten(0, -3), loadings.flatten(0, -3)
+        ).view(*batch, rows, some.shape[-2], -1)  # fmt: skip
+        found.append(best_cells(z, cell_mask, belief.amplitude))
+    cell, is_feasible = (torch.cat(each, -1) for each in zip(*found, strict=True))
+    return JointSamples(coordinates, cell, is_feasible)
+
+
+def best_cells(
+    z: Float[Tensor, "*b j s n"], cell_mask: Bool[Tensor, "*b n"], amplitude: Float[Tensor, "*b j"]
+) -> tuple[Int[Tensor, "*b s"], Bool[Tensor, "*b s"]]:
+    """The cell of each sample's feasible minimum and True, or that of its least violation and False (METHOD 4.3)."""
+    objective = torch.where(cell_mask[..., None, :], z[..., 0, :, :], torch.inf)
+    if z.shape[-3] == 1:
+        return objective.argmin(-1), torch.ones_like(objective[..., 0], dtype=torch.bool)
+    satisfied = z[..., 1:, :, :].amin(-3) >= 0
+    lowest = torch.where(satisfied, objective, torch.inf).min(-1)
+    cell, is_feasible = lowest.indices, lowest.values < torch.inf
+    nowhere = (~is_feasible).nonzero(as_tuple=True)
+    if len(nowhere[0]):
+        batch_element = nowhere[:-1]
+        constraints = z[..., 1:, :, :].movedim(-3, -2)[nowhere] / amplitude[batch_element][..., 1:, None].sqrt()
+        violation = constraints.clamp(max=0.0).square().sum(-2)
+        cell[nowhere] = torch.where(cell_mask[batch_element], violation, torch.inf).argmin(-1)
+    return cell, is_feasible
+
+
+class Groups(NamedTuple):
+    """The samples by the cell of their minimum, without those of cells that few samples share."""
+
+    member: Int[Tensor, "*b s"]
+    """The group of each sample; the number of groups where it has none."""
+    cell: Int[Tensor, "*b g"]
+    size: Float[Tensor, "*b g"]
+    """Samples in each group; zero where a batch element has fewer groups than others."""
+
+
+def group_by_cell(samples: JointSamples, cells: int, smallest: int) -> Groups:
+    """Groups of at least `smallest` samples, the largest first, of the samples that are feasible somewhere.
+
+    Where hardly any are, all samples count, by the cell of their least violation: what is sought is feasibility.
+    """
+    few_feasible = samples.is_feasible.double().mean(-1, keepdim=True) < FEW_FEASIBLE
+    counts = samples.is_feasible | few_feasible
+    count = torch.zeros(*samples.cell.shape[:-1], cells, dtype=torch.float64, device=samples.cell.device)
+    count = count.scatter_add(-1, samples.cell, counts.to(count.dtype))
+    # So few samples that no cell has enough: its largest groups are all there is.
+    enough = count.amax(-1, keepdim=True).clamp(max=smallest)
+    count = torch.where(count >= enough, count, 0.0)
+    groups = int((count > 0).sum(-1).max())
+    size, cell = (t[..., :groups] for t in count.sort(dim=-1, descending=True, stable=True))
+    # From the cell of a sample to its group.
+    number = torch.arange(groups, device=cell.device).expand_as(cell)
+    group_of_cell = torch.full_like(count, groups, dtype=torch.long)
+    group_of_cell = group_of_cell.scatter(-1, cell, torch.where(size > 0, number, groups))
+    member = torch.gather(group_of_cell, -1, samples.cell)
+    return Groups(torch.where(counts, member, groups), cell, size)
+
+
+def sum_by_group(
+    values: Float[Tensor, "*b j s x"], member: Int[Tensor, "*b s"], groups: int
+) -> Float[Tensor, "*b j {groups} x"]:
+    """Sums over the members of each group."""
+    *batch, rows, _, columns = values.shape
+    offset = groups * torch.arange(values.shape[:-2].numel(), device=values.device)
+    index = member[..., None, :] + offset.view(*batch, rows, 1)
+    empty = values.new_zeros(offset.numel() * groups, columns)
+    return empty.index_add(0, index.flatten(), values.flatten(0, -2)).view(*batch, rows, groups, columns)
