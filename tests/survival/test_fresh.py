@@ -9,7 +9,7 @@ from survival.nursery import nursling
 from survival.programs import until
 from survival.records import lines
 
-GENERATIONS, RUNS = 6, 3
+GENERATIONS, RUNS = 3, 2
 
 
 @pytest.mark.slow

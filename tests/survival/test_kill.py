@@ -1,5 +1,6 @@
 """Main processes and their children, killed at any moment: nothing that was told is lost, and the budget is exact."""
 
+import os
 import random
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from survival.account import Account
 from survival.programs import until
 
-EVALUATIONS = 40
+EVALUATIONS, KILLS = 30, int(os.environ.get("PESKY_KILLS", "3"))
 
 
 @pytest.mark.slow
@@ -16,7 +17,7 @@ def test_the_main_process_is_killed_again_and_again(url: str, start, tmp_path: P
     chance, account = random.Random(1), Account(url, tmp_path)
     following = start("main_process", url, tmp_path, EVALUATIONS)
     kills, lost = 0, set()
-    while kills < 5 or (not lost and kills < 10):
+    while kills < KILLS or (not lost and kills < 10):
         main, following = following, start("main_process", url, tmp_path, EVALUATIONS)
         main.go()
         account.await_moment(chance, results=chance.randint(0, 4))
@@ -40,7 +41,7 @@ def test_child_processes_are_killed_again_and_again(url: str, start, tmp_path: P
     main = start("main_process", url, tmp_path, EVALUATIONS)
     main.go()
     kills = 0
-    while kills < 10:
+    while kills < 2 * KILLS:
         account.await_moment(chance, results=chance.randint(1, 3))
         assert not main.is_over(), main.err.read_text()
         children = [process for process in main.family() if process.pid != main.process.pid]

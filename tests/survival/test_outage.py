@@ -13,7 +13,7 @@ import pytest
 from survival.account import Account
 from survival.programs import until
 
-EVALUATIONS = 40
+EVALUATIONS = 30
 
 
 @pytest.fixture

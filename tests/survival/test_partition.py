@@ -182,13 +182,13 @@ def test_a_worker_that_was_cut_off_comes_back_when_others_have_taken_over(cluste
 @pytest.mark.slow
 def test_a_main_process_is_stopped_while_another_takes_over(url: str, cluster, start, tmp_path: Path, show):
     """For longer than its lease, again and again; results of both arrive, and the first one counts."""
-    study, evaluations = nursling(storage=url, initial=50), 50
+    study, evaluations = nursling(storage=url, initial=50), 30
     arguments = ("test_partition", url, tmp_path, evaluations, cluster.scheduler_address)
     programs = [start(*arguments), start(*arguments)]
     for program in programs:
         program.go()
     taken_over = 0
-    for times in range(4):
+    for times in range(2):
         stopped = programs[times % 2]
         held = stop_measuring(stopped, study)
         until(lambda held=held: all(is_out_of_hand(study.evaluations[e.id], e.attempts) for e in held))
@@ -199,7 +199,7 @@ def test_a_main_process_is_stopped_while_another_takes_over(url: str, cluster, s
     each = list(study.evaluations.values())
     check(each, tmp_path)
     counts = {
-        "stopped": 4,
+        "stopped": 2,
         "taken over": taken_over,
         "evaluations": len(each),
         "done": sum(e.state is State.DONE for e in each),
