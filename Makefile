@@ -2,6 +2,9 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 READY := .venv/.ready
+TEST_READY := .venv/.test-ready
+# byte code of what is imported is written then; to write it for all that is installed takes half a minute
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help run test lint types layers pytest format bench experiments clean
@@ -11,7 +14,11 @@ help:  ## show the targets
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	$(PIP) -e .
+	touch $@
+
+$(TEST_READY): $(READY)
+	$(PIP) -e '.[test]'
 	touch $@
 
 run: $(READY)  ## optimize the toy problem of the paper: `pesky run` on its study file
@@ -19,31 +26,31 @@ run: $(READY)  ## optimize the toy problem of the paper: `pesky run` on its stud
 
 test: lint types layers pytest  ## everything that must hold before a commit
 
-lint: $(READY)  ## format and lint, without changing anything
+lint: $(TEST_READY)  ## format and lint, without changing anything
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 
-types: $(READY)  ## check the types
+types: $(TEST_READY)  ## check the types
 	$(BIN)/basedpyright
 
-layers: $(READY)  ## check that nothing imports to its right
+layers: $(TEST_READY)  ## check that nothing imports to its right
 	$(BIN)/lint-imports
 
 # small matrices: a second thread per process only gets in the way, and times of one thread compare
 pytest bench experiments: export OMP_NUM_THREADS = 1
 
-pytest: $(READY)  ## run the tests
+pytest: $(TEST_READY)  ## run the tests
 	$(BIN)/pytest -n 2 --dist worksteal
 
-format: $(READY)  ## format, and mend what the linter can
+format: $(TEST_READY)  ## format, and mend what the linter can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)  ## seconds per ask, beside BoTorch and Optuna
+bench: $(TEST_READY)  ## seconds per ask, beside BoTorch and Optuna
 	$(BIN)/python -m benchmarks.speed
 
 # a check that they work: docs/experiments.md has the commands of the real ones
-experiments: $(READY)  ## the paper's figures with 20 realisations and 15 evaluations each, into build/experiments
+experiments: $(TEST_READY)  ## the paper's figures with 20 realisations and 15 evaluations each, into build/experiments
 	$(BIN)/python -m experiments.figure_1ab --out build/experiments
 	$(BIN)/python -m experiments.peaks --realisations 5
 	$(BIN)/python -m experiments.accuracy --datasets 2 --seeds 1 --out build/experiments --runs build/experiments/runs
