@@ -33,7 +33,7 @@ def prior_of(joint: Joint, active: Tensor | None = None) -> ep.Prior:
     return ep.prior(joint.mean, joint.covariance, torch.ones(batch, rows), active)
 
 
-def converge(prior: ep.Prior) -> tuple[ep.State, ep.Info]:
+def converge(prior: ep.Prior) -> tuple[ep.EPState, ep.Info]:
     return ep.run(prior, tolerance=1e-11, max_iterations=2000)
 
 
@@ -231,7 +231,7 @@ def test_absorb_says_where_the_covariance_is_not_positive_definite():
 def propose(monkeypatch, tau: Tensor) -> None:
     """Lets every step propose these precisions."""
 
-    def match(q: ep.Gaussian, sites: ep.Sites, active: Tensor) -> ep.Sites:
+    def match(q: ep.Approximation, sites: ep.Sites, active: Tensor) -> ep.Sites:
         return ep.Sites(tau[: len(active)], torch.zeros_like(tau[: len(active)]))
 
     monkeypatch.setattr(ep, "match", match)

@@ -41,7 +41,7 @@ def make_world(constraints: int, seed: int, at_x: float | None = None, samples: 
     )
     q, good = ep.absorb(prior, sites)
     assert good.all()
-    knowledge = learn(ep.State(sites, q, torch.ones(samples)), values_covariance)
+    knowledge = learn(ep.EPState(sites, q, torch.ones(samples)), values_covariance)
     return World(mean, covariance, sites, knowledge)
 
 

@@ -23,6 +23,5 @@ def test_only_finite_numbers_can_be_told(given):
         likelihood.check("f", given)
 
 
-def test_a_pending_number_has_the_noise_of_its_row_and_repeating_settles_it():
-    assert GaussianLikelihood.fixed_noise is None
+def test_repeating_a_measurement_settles_a_number():
     assert GaussianLikelihood.is_settled_by_repeating

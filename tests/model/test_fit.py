@@ -11,7 +11,7 @@ from torch.distributions import LogNormal, MultivariateNormal, Normal
 
 from pesky.model import Hyperparameters
 from pesky.model.fit import LOG_AMPLITUDE, LOG_LENGTHSCALE, LOG_NOISE, log_penalty, maximize
-from pesky.model.hyper import evidence, noise_variance, padded_gram
+from pesky.model.hyper import marginal_likelihood, noise_variance, padded_gram
 
 TYPICAL = torch.tensor([1.7])
 
@@ -100,7 +100,7 @@ def test_every_row_is_fitted_by_itself():
             # alone it may stop a step earlier
             torch.testing.assert_close(whole[pick], single, rtol=1e-3, atol=1e-8)
     assert together.noise[1].item() == 0.01
-    best = evidence("se", belief.X, belief.y, belief.mask, together).mean
+    best = marginal_likelihood("se", belief.X, belief.y, belief.mask, together).mean
     torch.testing.assert_close(together.mean, best)
 
 

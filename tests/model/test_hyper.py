@@ -8,7 +8,14 @@ from small_beliefs import hyperparameters, make_belief
 from torch.distributions import MultivariateNormal
 
 from pesky.model import Hyperparameters
-from pesky.model.hyper import NOISE_FLOOR, evidence, log_likelihood, noise_variance, padded_gram, typical_amplitude
+from pesky.model.hyper import (
+    NOISE_FLOOR,
+    log_likelihood,
+    marginal_likelihood,
+    noise_variance,
+    padded_gram,
+    typical_amplitude,
+)
 from pesky.model.kernel import Kernel
 
 MASK = torch.tensor([[True] * 7, [True, True, False, True, True, False, False]])
@@ -34,7 +41,7 @@ def test_log_likelihood_is_that_of_the_normal(kernel):
 
 @pytest.mark.parametrize("kernel", ["se", "matern52"])
 def test_evidence_is_the_likelihood_at_the_best_mean(kernel):
-    found = evidence(kernel, DATA.X, DATA.y, MASK, H)
+    found = marginal_likelihood(kernel, DATA.X, DATA.y, MASK, H)
     for row in range(2):
         gram, y = measured(row, kernel, H)
         inverse = torch.linalg.inv(gram)
@@ -47,11 +54,11 @@ def test_evidence_is_the_likelihood_at_the_best_mean(kernel):
 
 @pytest.mark.parametrize("kernel", ["se", "matern52"])
 def test_derivatives_by_the_logs_are_those_of_finite_differences(kernel):
-    found = evidence(kernel, DATA.X, DATA.y, MASK, H)
+    found = marginal_likelihood(kernel, DATA.X, DATA.y, MASK, H)
     step = 1e-5
 
     def numeric(change) -> torch.Tensor:
-        high, low = (evidence(kernel, DATA.X, DATA.y, MASK, change(math.exp(s))) for s in (step, -step))
+        high, low = (marginal_likelihood(kernel, DATA.X, DATA.y, MASK, change(math.exp(s))) for s in (step, -step))
         return (high.log_likelihood - low.log_likelihood) / (2 * step)
 
     for i in range(2):
@@ -66,16 +73,18 @@ def test_derivatives_by_the_logs_are_those_of_finite_differences(kernel):
 
 def test_starts_are_a_leading_dimension():
     other = hyperparameters(2, 2, lengthscale=0.9, noise=0.2)
-    both = evidence("se", DATA.X, DATA.y, MASK, Hyperparameters(*(torch.stack(p) for p in zip(H, other, strict=True))))
+    both = marginal_likelihood(
+        "se", DATA.X, DATA.y, MASK, Hyperparameters(*(torch.stack(p) for p in zip(H, other, strict=True)))
+    )
     for s, h in enumerate((H, other)):
-        one = evidence("se", DATA.X, DATA.y, MASK, h)
+        one = marginal_likelihood("se", DATA.X, DATA.y, MASK, h)
         for whole, single in zip(both, one, strict=True):
             torch.testing.assert_close(whole[s], single)
 
 
 def test_a_row_without_data_has_no_evidence():
     none = torch.zeros(2, 7, dtype=torch.bool)
-    found = evidence("se", torch.zeros_like(DATA.X), torch.zeros_like(DATA.y), none, H)
+    found = marginal_likelihood("se", torch.zeros_like(DATA.X), torch.zeros_like(DATA.y), none, H)
     for part in found:
         torch.testing.assert_close(part, torch.zeros_like(part))
 

@@ -7,8 +7,9 @@ import torch
 
 from pesky import GP, Choice, FixedHyperparameters, Integer, Problem, ProblemError, Real
 from pesky.likelihood.probit import YES_NO_NOISE
+from pesky.likelihood.rows import PROBIT
 from pesky.model import GaussianProcess
-from pesky.model.binary import pseudo_measurements
+from pesky.model.latent import pseudo_measurements
 from pesky.model.surrogate import scaled
 from pesky.observations import collect
 from pesky.problem import Task
@@ -186,7 +187,7 @@ def test_the_belief_of_yes_no_rows_is_that_of_their_pseudo_measurements():
     belief = GP(kernel="se").believe(o, CRASHING.rows, None, None, torch.Generator())
     yes_no = torch.tensor([False, True, False, True])
     h, data = belief.hyperparameters.rows(yes_no), o.select(yes_no)
-    values, noise = pseudo_measurements("se", data.X, data.y, data.mask, h)
+    values, noise = pseudo_measurements(PROBIT, "se", data.X, data.y, data.mask, h)
     alone = GaussianProcess("se", data.X, values, data.mask, h, data_noise=noise)
     X = torch.rand(6, 2)
     torch.testing.assert_close(belief.mean(X)[yes_no], alone.mean(X))

@@ -7,8 +7,9 @@ from small_beliefs import hyperparameters, make_belief
 
 from pesky import Integer, Problem, Real
 from pesky.likelihood.probit import YES_NO_NOISE
+from pesky.likelihood.rows import PROBIT
 from pesky.model import GaussianProcess, Hyperparameters
-from pesky.model.binary import pseudo_measurements
+from pesky.model.latent import pseudo_measurements
 from pesky.optimum.recommend import recommend, standing
 from pesky.space import Space
 
@@ -147,7 +148,7 @@ def crashing(samples: int | None = None) -> GaussianProcess:
         torch.tensor([0.2, 0.0]),
     )
     yes_no, mask = torch.tensor([False, True]), torch.ones(2, 28, dtype=torch.bool)
-    values, noise = pseudo_measurements("se", X[1:], answers[None], mask[1:], h.rows(yes_no))
+    values, noise = pseudo_measurements(PROBIT, "se", X[1:], answers[None], mask[1:], h.rows(yes_no))
     y, data_noise = torch.cat([bowl[None], values]), torch.cat([torch.full((1, 28), 1e-6), noise])
     if samples is not None:
         h = Hyperparameters(*(part.expand(samples, *part.shape) for part in h))

@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.infer.factors import no_better
-from pesky.infer.gaussian import cholesky, log_cdf, truncation
+from pesky.infer.gaussian import Sites, cholesky, log_cdf, truncation
 
 DAMPING_DECAY = 0.99
 MAX_HALVINGS = 30
@@ -22,14 +22,7 @@ IRRELEVANT = 1e-14
 """Sites weaker than this are set to zero: their denormals would slow the linear algebra twentyfold (METHOD 12.4)."""
 
 
-class Sites(NamedTuple):
-    """Natural parameters of the site approximations."""
-
-    tau: Float[Tensor, "b j n"]
-    nu: Float[Tensor, "b j n"]
-
-
-class Gaussian(NamedTuple):
+class Approximation(NamedTuple):
     """The approximation in marginals, with `root` such that its covariance is root^T root."""
 
     mean: Float[Tensor, "b j n"]
@@ -37,9 +30,9 @@ class Gaussian(NamedTuple):
     root: Float[Tensor, "b j n n"]
 
 
-class State(NamedTuple):
+class EPState(NamedTuple):
     sites: Sites
-    q: Gaussian
+    q: Approximation
     damping: Float[Tensor, " b"]
 
 
@@ -73,7 +66,7 @@ def prior(
     return Prior(mean, cholesky(covariance, amplitude), active)
 
 
-def absorb(p: Prior, sites: Sites) -> tuple[Gaussian, Bool[Tensor, " b"]]:
+def absorb(p: Prior, sites: Sites) -> tuple[Approximation, Bool[Tensor, " b"]]:
     """Prior times sites, and whether its covariance is positive definite (METHOD 5, form G).
 
     Sites may have negative precision, so sqrt(tau) is not available: G = I + L^T T L is factorized instead.
@@ -84,10 +77,10 @@ def absorb(p: Prior, sites: Sites) -> tuple[Gaussian, Bool[Tensor, " b"]]:
     root = torch.linalg.solve_triangular(factor, p.root.mT, upper=False)
     residual = (sites.nu - sites.tau * p.mean)[..., None]
     mean = p.mean + (root.mT @ (root @ residual))[..., 0]
-    return Gaussian(mean, root.square().sum(-2), root), (failed == 0).all(-1)
+    return Approximation(mean, root.square().sum(-2), root), (failed == 0).all(-1)
 
 
-def match(q: Gaussian, sites: Sites, active: Bool[Tensor, "b s"]) -> Sites:
+def match(q: Approximation, sites: Sites, active: Bool[Tensor, "b s"]) -> Sites:
     """Sites whose product with their cavities has the moments of the exact factors (METHOD 6.1 to 6.3)."""
     left = 1 - sites.tau * q.variance
     proper = (left > 1e-8) & (q.variance > 0)
@@ -116,14 +109,14 @@ def match(q: Gaussian, sites: Sites, active: Bool[Tensor, "b s"]) -> Sites:
     return Sites(torch.where(usable, tau, sites.tau), torch.where(usable, nu, sites.nu))
 
 
-def init(p: Prior) -> State:
+def init(p: Prior) -> EPState:
     """No sites yet: the approximation is the prior."""
     zeros = torch.zeros_like(p.mean)
-    q = Gaussian(p.mean, p.root.square().sum(-1), p.root.mT)
-    return State(Sites(zeros, zeros), q, torch.ones_like(p.mean[:, 0, 0]))
+    q = Approximation(p.mean, p.root.square().sum(-1), p.root.mT)
+    return EPState(Sites(zeros, zeros), q, torch.ones_like(p.mean[:, 0, 0]))
 
 
-def step(p: Prior, state: State) -> tuple[State, Int[Tensor, " b"], Bool[Tensor, " b"]]:
+def step(p: Prior, state: EPState) -> tuple[EPState, Int[Tensor, " b"], Bool[Tensor, " b"]]:
     """One damped parallel update; also the halvings of the step that it took, and where none was good enough."""
     old, proposed = state.sites, match(state.q, state.sites, p.active)
     damping = state.damping
@@ -144,21 +137,21 @@ def step(p: Prior, state: State) -> tuple[State, Int[Tensor, " b"], Bool[Tensor,
         retried = combine(damping, rows)
         q_rows, good_rows = absorb(Prior(*(part[rows] for part in p)), retried)
         sites = Sites(*(s.index_put((rows,), r) for s, r in zip(sites, retried, strict=True)))
-        q = Gaussian(*(s.index_put((rows,), r) for s, r in zip(q, q_rows, strict=True)))
+        q = Approximation(*(s.index_put((rows,), r) for s, r in zip(q, q_rows, strict=True)))
         good = good.index_put((rows,), good_rows)
     bad = ~good
     if bool(bad.any()):
         where = bad[:, None, None]
         sites = Sites(*(torch.where(where, o, n) for o, n in zip(old, sites, strict=True)))
-        q = Gaussian(
+        q = Approximation(
             torch.where(where, state.q.mean, q.mean),
             torch.where(where, state.q.variance, q.variance),
             torch.where(where[..., None], state.q.root, q.root),
         )
-    return State(sites, q, damping * DAMPING_DECAY), halvings, bad
+    return EPState(sites, q, damping * DAMPING_DECAY), halvings, bad
 
 
-def run(p: Prior, tolerance: float = 5e-3, max_iterations: int = 200) -> tuple[State, Info]:
+def run(p: Prior, tolerance: float = 5e-3, max_iterations: int = 200) -> tuple[EPState, Info]:
     """Updates until no mean or variance moves by `tolerance` prior deviations or variances.
 
     What comes out for an x* does not depend on the others: each is kept as it is when it is finished. The finished
@@ -202,7 +195,7 @@ def run(p: Prior, tolerance: float = 5e-3, max_iterations: int = 200) -> tuple[S
     return kept, Info(iterations, halvings, converged, stopped)
 
 
-def resume(p: Prior, sites: Sites) -> State:
+def resume(p: Prior, sites: Sites) -> EPState:
     """Sites found on another prior, taken over as they are: what one more measurement costs is one factorization.
 
     Sites may have negative precision, and where they do not fit the new prior they are halved, in the end left out.
@@ -218,17 +211,17 @@ def resume(p: Prior, sites: Sites) -> State:
     sites = Sites(*(weight * part for part in sites))
     if not bool(good.all()):
         q, _ = absorb(p, sites)
-    return State(sites, q, torch.ones_like(p.mean[:, 0, 0]))
+    return EPState(sites, q, torch.ones_like(p.mean[:, 0, 0]))
 
 
-def _parts(state: State) -> tuple[Tensor, ...]:
+def _parts(state: EPState) -> tuple[Tensor, ...]:
     return (*state.sites, *state.q, state.damping)
 
 
-def _map(function: Callable[[Tensor], Tensor], state: State) -> State:
+def _map(function: Callable[[Tensor], Tensor], state: EPState) -> EPState:
     """The state with all of its tensors replaced."""
     tau, nu, *q, damping = map(function, _parts(state))
-    return State(Sites(tau, nu), Gaussian(*q), damping)
+    return EPState(Sites(tau, nu), Approximation(*q), damping)
 
 
 def relevance(a: Float[Tensor, "*b j s"]) -> Float[Tensor, "*b s"]:

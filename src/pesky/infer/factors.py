@@ -12,7 +12,7 @@ NEVER = -1e30
 """Log probability of what does not happen; finite, so that gradients are."""
 
 
-class Moments(NamedTuple):
+class TiltedMoments(NamedTuple):
     """What multiplying a Gaussian by a factor does to each of its standardized coordinates."""
 
     log_z: Float[Tensor, "*b n"]
@@ -23,8 +23,8 @@ class Moments(NamedTuple):
     """Variance after over variance before (METHOD 6.3: 1 - gamma); above 1 where the factor widens."""
 
 
-def no_better(a: Float[Tensor, "*b j n"]) -> Moments:
-    """Moments of h = 1 - [d < 0] prod_k [c_k >= 0] under independent normals of unit variance and means `a`.
+def no_better(a: Float[Tensor, "*b j n"]) -> TiltedMoments:
+    """TiltedMoments of h = 1 - [d < 0] prod_k [c_k >= 0] under independent normals of unit variance and means `a`.
 
     Row 0 is the difference d = f(u) - f(x*), rows 1..K the constraints at u: the point u may not be both
     feasible and better. Every remaining variance is a sum of terms that cannot be negative (a mixture's
@@ -36,7 +36,7 @@ def no_better(a: Float[Tensor, "*b j n"]) -> Moments:
     hazard, within = truncation(both, log_both)
     worse, better = log_both[..., 0, :], log_both[..., rows, :]
     if rows == 1:
-        return Moments(worse, hazard[..., :1, :], within[..., :1, :])
+        return TiltedMoments(worse, hazard[..., :1, :], within[..., :1, :])
 
     log_c, log_below = log_both[..., 1:rows, :], log_both[..., rows + 1 :, :]
     log_feasible = log_c.sum(-2)
@@ -59,7 +59,7 @@ def no_better(a: Float[Tensor, "*b j n"]) -> Moments:
     shift_c = -torch.exp(log_q + log_density(a[..., 1:, :]) - log_z_c)
     between = above * below * (hazard[..., 1:rows, :] + hazard[..., rows + 1 :, :]).square()
     remaining_c = above * within[..., 1:rows, :] + below * within[..., rows + 1 :, :] + between
-    return Moments(
+    return TiltedMoments(
         log_z,
         torch.cat([shift_d[..., None, :], shift_c], -2),
         torch.cat([remaining_d[..., None, :], remaining_c], -2),

@@ -1,6 +1,7 @@
-"""Normal tails that stay accurate, and Cholesky factors that do not fail."""
+"""Normal tails that stay accurate, Cholesky factors that do not fail, and the sites of expectation propagation."""
 
 import math
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -10,6 +11,13 @@ LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 SERIES_BELOW = -30.0
 """Below this what would cancel is taken from its asymptotic series: the variance of a truncated normal (relative error
 < 1e-6), the expected improvement (< 1e-12)."""
+
+
+class Sites(NamedTuple):
+    """Natural parameters of Gaussian approximations of factors of one value each: exp(-tau w^2 / 2 + nu w)."""
+
+    tau: Float[Tensor, "*b n"]
+    nu: Float[Tensor, "*b n"]
 
 
 def log_density(a: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:

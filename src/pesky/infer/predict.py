@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.infer.ep import State
+from pesky.infer.ep import EPState
 from pesky.infer.factors import no_better
 
 VARIANCE_FLOOR = 1e-10
@@ -43,7 +43,7 @@ def to_objective_differences(
     )
 
 
-def learn(state: State, values_covariance: Float[Tensor, "b j n n"]) -> Knowledge:
+def learn(state: EPState, values_covariance: Float[Tensor, "b j n n"]) -> Knowledge:
     """What is kept of EP: a = nu - tau m and C = T - T Sigma T, back in the basis of function values."""
     tau, nu = state.sites
     a = nu - tau * state.q.mean

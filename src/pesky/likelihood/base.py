@@ -6,6 +6,8 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor
 
+from pesky.infer.latent import Tilted
+
 
 def z_score(
     mean: Float[Tensor, "*#b"], variance: Float[Tensor, "*#b"], answer_noise: Float[Tensor, "*#b"] | float
@@ -25,8 +27,6 @@ class Likelihood(ABC):
     """Its name in `LIKELIHOODS`."""
     answer_noise: ClassVar[float]
     """The constraint holds where z + e >= 0, e normal of this variance: 0 where it is asked of z itself."""
-    fixed_noise: ClassVar[float | None]
-    """Noise variance of the Gaussian measurement of z that a pending one is taken for; None: the row's own noise."""
     is_settled_by_repeating: ClassVar[bool]
     """Whether measuring at one point again and again leaves no doubt of z there."""
 
@@ -39,3 +39,14 @@ class Likelihood(ABC):
         self, mean: Float[Tensor, "*#b"], variance: Float[Tensor, "*#b"], noise: Float[Tensor, "*#b"]
     ) -> Float[Tensor, "*#b"]:
         """Entropy in nats of a measurement, up to a constant of the likelihood, where z has these moments."""
+
+
+class LatentLikelihood(Likelihood):
+    """One that is not Gaussian: z is approximated by expectation propagation, from a site for each measurement."""
+
+    fixed_noise: ClassVar[float]
+    """Noise variance of the Gaussian measurement of z that a pending one is taken for."""
+
+    @abstractmethod
+    def tilt(self, y: Float[Tensor, "*b n"], mean: Float[Tensor, "*b n"], variance: Float[Tensor, "*b n"]) -> Tilted:
+        """The sites of measurements y of latent values whose cavities have these moments: see `Tilted`."""

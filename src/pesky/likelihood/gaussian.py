@@ -17,7 +17,6 @@ class GaussianLikelihood(Likelihood):
 
     kind: ClassVar[str] = "gaussian"
     answer_noise: ClassVar[float] = 0.0
-    fixed_noise: ClassVar[float | None] = None
     is_settled_by_repeating: ClassVar[bool] = True
 
     def check(self, name: str, given: object) -> float:

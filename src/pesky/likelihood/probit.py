@@ -7,8 +7,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.errors import DataError
-from pesky.infer.gaussian import log_cdf
-from pesky.likelihood.base import Likelihood, z_score
+from pesky.infer.gaussian import log_cdf, truncation
+from pesky.infer.latent import Tilted
+from pesky.likelihood.base import LatentLikelihood, z_score
 from pesky.problem.fields import number
 
 YES_NO_NOISE = math.pi / 2
@@ -21,7 +22,7 @@ run at the same time keep apart rather than repeat each other.
 """
 
 
-class ProbitLikelihood(Likelihood):
+class ProbitLikelihood(LatentLikelihood):
     """Yes with probability Phi(z): where z + e >= 0, e standard normal; the constraint is that the answer is yes.
 
     With z of mean m and variance v, a yes has the probability Phi(m / sqrt(1 + v)).
@@ -29,7 +30,7 @@ class ProbitLikelihood(Likelihood):
 
     kind: ClassVar[str] = "probit"
     answer_noise: ClassVar[float] = 1.0
-    fixed_noise: ClassVar[float | None] = YES_NO_NOISE
+    fixed_noise: ClassVar[float] = YES_NO_NOISE
     is_settled_by_repeating: ClassVar[bool] = False
 
     def check(self, name: str, given: object) -> float:
@@ -48,3 +49,12 @@ class ProbitLikelihood(Likelihood):
         a = z_score(mean, variance, self.answer_noise)
         log_yes, log_no = log_cdf(a), log_cdf(-a)
         return -(log_yes.exp() * log_yes + log_no.exp() * log_no)
+
+    def tilt(self, y: Float[Tensor, "*b n"], mean: Float[Tensor, "*b n"], variance: Float[Tensor, "*b n"]) -> Tilted:
+        """The sites of answers y = +1 and -1, of probability Phi(y z): R&W 3.58, in `truncation`'s terms."""
+        spread = (1 + variance).sqrt()
+        a = y * mean / spread
+        log_p = log_cdf(a)
+        hazard, remaining = truncation(a, log_p)
+        width = 1 + variance * remaining
+        return Tilted((1 - remaining) / width, y * hazard * spread / width, log_p)

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.infer.gaussian import log_cdf
-from pesky.likelihood.base import Likelihood, z_score
+from pesky.likelihood.base import LatentLikelihood, Likelihood, z_score
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.likelihood.probit import ProbitLikelihood
 
@@ -48,7 +48,7 @@ class Likelihoods:
     @cached_property
     def is_gaussian(self) -> Bool[Tensor, " j"]:
         """Which rows are numbers: their data need no approximation."""
-        return torch.tensor([kind == GaussianLikelihood.kind for kind in self.kinds], dtype=torch.bool)
+        return torch.tensor([not isinstance(each, LatentLikelihood) for each in self], dtype=torch.bool)
 
     @cached_property
     def is_settled_by_repeating(self) -> Bool[Tensor, " j"]:
@@ -57,7 +57,7 @@ class Likelihoods:
     @cached_property
     def fixed_noise(self) -> Float[Tensor, " j"]:
         """The noise of rows whose likelihood has its own, NaN elsewhere."""
-        noise = [math.nan if each.fixed_noise is None else each.fixed_noise for each in self]
+        noise = [each.fixed_noise if isinstance(each, LatentLikelihood) else math.nan for each in self]
         return torch.tensor(noise, dtype=torch.float64)
 
     @cached_property
@@ -82,12 +82,12 @@ class Likelihoods:
         """The same in logarithms, accurate where it is small."""
         return log_cdf(self.z_score(mean, variance))
 
-    def others(self, device: torch.device) -> Iterator[tuple[Likelihood, Int[Tensor, " r"]]]:
-        """Each likelihood that is not Gaussian, and its rows."""
+    def latent(self) -> Iterator[tuple[LatentLikelihood, Bool[Tensor, " j"]]]:
+        """Each likelihood that is not Gaussian, and which rows are its own."""
         for kind in dict.fromkeys(self.kinds):
-            if kind != GaussianLikelihood.kind:
-                rows = [row for row, each in enumerate(self.kinds) if each == kind]
-                yield LIKELIHOODS[kind], torch.tensor(rows, device=device)
+            likelihood = LIKELIHOODS[kind]
+            if isinstance(likelihood, LatentLikelihood):
+                yield likelihood, torch.tensor([each == kind for each in self.kinds])
 
     def entropy(
         self,
@@ -101,7 +101,8 @@ class Likelihoods:
         """
         noise = noise[..., None, None]
         value = GAUSSIAN.entropy(mean, variance, noise)
-        for likelihood, rows in self.others(value.device):
+        for likelihood, is_own in self.latent():
+            rows = is_own.nonzero()[:, 0].to(value.device)
             own = likelihood.entropy(*(t.index_select(-3, rows) for t in (mean, variance, noise)))
             value = value.expand(*value.shape[:-2], *own.shape[-2:]).index_copy(-3, rows, own)
         return value

@@ -6,7 +6,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.model.hyper import Evidence, Hyperparameters, evidence, noise_variance, typical_amplitude
+from pesky.model.hyper import (
+    Hyperparameters,
+    MarginalLikelihood,
+    marginal_likelihood,
+    noise_variance,
+    typical_amplitude,
+)
 from pesky.model.kernel import Kernel
 from pesky.numerics import sqp
 
@@ -78,7 +84,7 @@ def maximize(
 
     def objective(p: Tensor) -> tuple[Tensor, Tensor]:
         h = unpack(p)
-        e: Evidence = evidence(kernel, X, y, mask, h)
+        e: MarginalLikelihood = marginal_likelihood(kernel, X, y, mask, h)
         penalty, by_penalty = log_penalty(h, infer_noise, typical)
         by_noise = torch.where(infer_noise, e.by_log_noise, 0.0)
         by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
@@ -91,6 +97,6 @@ def maximize(
     best = value.argmin(0)
     chosen = found.x.view(-1, rows, d + 2)[best, torch.arange(rows, device=X.device)]
     h = unpack(chosen)
-    mean = evidence(kernel, X, y, mask, h).mean
+    mean = marginal_likelihood(kernel, X, y, mask, h).mean
     each = (h.lengthscale[0], h.amplitude[0], h.noise[0], mean[0])
     return Hyperparameters(*(part.view(*w, j, *part.shape[1:]) for part in each))

@@ -96,7 +96,7 @@ def without_padding(matrix: Float[Tensor, "*b j n n"], mask: Bool[Tensor, "*#b j
     return torch.where(mask[..., :, None] & mask[..., None, :], matrix, 0.0)
 
 
-class Evidence(NamedTuple):
+class MarginalLikelihood(NamedTuple):
     log_likelihood: Float[Tensor, "*b j"]
     mean: Float[Tensor, "*b j"]
     """The constant mean used: the given one, or the one of largest likelihood."""
@@ -105,13 +105,13 @@ class Evidence(NamedTuple):
     by_log_noise: Float[Tensor, "*b j"]
 
 
-def evidence(
+def marginal_likelihood(
     kernel: Kernel,
     X: Float[Tensor, "j n d"],
     y: Float[Tensor, "j n"],
     mask: Bool[Tensor, "j n"],
     h: Hyperparameters,
-) -> Evidence:
+) -> MarginalLikelihood:
     """Log marginal likelihood at the best constant mean, with analytic derivatives by the logs of the others."""
     scaled = (X - 0.5) / h.lengthscale[..., None, :]
     d2 = squared_distance(scaled, scaled)
@@ -133,7 +133,7 @@ def evidence(
     sensitivity = sensitivity * (mask[..., :, None] & mask[..., None, :])
     by_lengthscale, by_amplitude = by_kernel(kernel, scaled, d2, sensitivity, correlations, h.amplitude)
     by_noise = 0.5 * h.noise * sensitivity.diagonal(dim1=-2, dim2=-1).sum(-1)
-    return Evidence(log_likelihood, mean, by_lengthscale, by_amplitude, by_noise)
+    return MarginalLikelihood(log_likelihood, mean, by_lengthscale, by_amplitude, by_noise)
 
 
 def by_kernel(

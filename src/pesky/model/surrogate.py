@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 from pesky.errors import ProblemError, unknown_name
-from pesky.model import fit, fit_binary
+from pesky.model import fit, latent
 from pesky.model import slice as slice_sampling
-from pesky.model.binary import pseudo_measurements
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters, noise_variance
 from pesky.model.kernel import Kernel
@@ -108,14 +107,14 @@ class GP:
     ) -> GaussianProcess:
         """The belief that the observations support at these hyperparameters."""
         o = observations
-        is_latent = ~o.likelihoods.is_gaussian
-        if not bool(is_latent.any()):
+        if bool(o.likelihoods.is_gaussian.all()):
             return GaussianProcess(self.kernel, o.X, o.y, o.mask, h, snap)
-        answers = o.select(is_latent)
-        # Every sample has the same hyperparameters of these rows, so EP is run once.
-        pseudo = pseudo_measurements(self.kernel, answers.X, answers.y, answers.mask, h.rows(is_latent).first())
         y, noise = (part.expand(*h.noise.shape, o.y.shape[-1]).clone() for part in (o.y, h.noise[..., None]))
-        y[..., is_latent, :], noise[..., is_latent, :] = pseudo
+        for likelihood, rows in o.likelihoods.latent():
+            own = o.select(rows)
+            # Every sample has the same hyperparameters of these rows, so EP is run once.
+            pseudo = latent.pseudo_measurements(likelihood, self.kernel, own.X, own.y, own.mask, h.rows(rows).first())
+            y[..., rows, :], noise[..., rows, :] = pseudo
         return GaussianProcess(self.kernel, o.X, y, o.mask, h, snap, o.kinds, noise)
 
     def _hyperparameters(
@@ -128,12 +127,15 @@ class GP:
         if not bool(fitted.any()):
             return self._given(o, rows, previous, generator)
         names = tuple(name for name, is_fitted in zip(rows, fitted.tolist(), strict=True) if not is_fitted)
-        others = self._given(o.select(~fitted), names, previous and previous.rows(~fitted), generator)
-        answers = o.select(fitted)
-        found = fit_binary.maximize(
-            self.kernel, answers.X, answers.y, answers.mask, previous and previous.rows(fitted).first()
-        )
-        return others.interleave(found, fitted)
+        found = self._given(o.select(~fitted), names, previous and previous.rows(~fitted), generator)
+        done = ~fitted
+        for likelihood, of_likelihood in o.likelihoods.latent():
+            own = of_likelihood & fitted
+            data, start = o.select(own), previous and previous.rows(own).first()
+            best = latent.maximize(likelihood, self.kernel, data.X, data.y, data.mask, start)
+            done = done | own
+            found = found.interleave(best, own[done])
+        return found
 
     def _given(
         self, o: Observations, rows: tuple[str, ...], previous: Hyperparameters | None, generator: torch.Generator

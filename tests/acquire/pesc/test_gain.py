@@ -15,8 +15,9 @@ from pesky.acquire.pesc.gain import InformationGain, information_gain, neighbors
 from pesky.infer import ep
 from pesky.infer.predict import predict
 from pesky.likelihood.probit import YES_NO_NOISE, ProbitLikelihood
+from pesky.likelihood.rows import PROBIT
 from pesky.model import GaussianProcess, Hyperparameters
-from pesky.model.binary import pseudo_measurements
+from pesky.model.latent import pseudo_measurements
 from pesky.optimum import Optima, Representatives, sample_optima
 
 
@@ -81,7 +82,7 @@ def answered(rows: int = 3, n: int = 6, **given: Any) -> GaussianProcess:
     )
     last = slice(rows - 1, rows)
     signs = torch.where(base.y[last] > 0, 1.0, -1.0)
-    values, noise = pseudo_measurements("se", base.X[last], signs, base.mask[last], h.rows(yes_no))
+    values, noise = pseudo_measurements(PROBIT, "se", base.X[last], signs, base.mask[last], h.rows(yes_no))
     y, data_noise = base.y.clone(), h.noise[:, None].repeat(1, n)
     y[last], data_noise[last] = values, noise
     return GaussianProcess("se", base.X, y, base.mask, h, None, (*("gaussian",) * (rows - 1), "probit"), data_noise)
@@ -158,7 +159,7 @@ def test_a_yes_that_is_certain_changes_nothing_and_is_worth_nothing():
     )
     yes_no = torch.tensor([False, False, True])
     X = belief.X[[0, 0, 0]]
-    values, noise = pseudo_measurements("se", X[2:], torch.ones(1, 6), belief.mask[:1], more.rows(yes_no))
+    values, noise = pseudo_measurements(PROBIT, "se", X[2:], torch.ones(1, 6), belief.mask[:1], more.rows(yes_no))
     data_noise = torch.cat([h.noise[:, None].expand(2, 6), noise])
     certain = GaussianProcess(
         "se",

@@ -150,7 +150,7 @@ def _ready(
     belief: Belief,
     evaluate: Callable[[Tensor], FantasyMoments],
     optima: Optima,
-    state: ep.State,
+    state: ep.EPState,
     values_covariance: Float[Tensor, "q j n n"],
     info: ep.Info,
     conditioning: Conditioning,
