@@ -7,14 +7,14 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from pesky.cli import app, codes
+from pesky.cli import app, exit_codes
 
 
 def test_help_lists_the_commands_and_the_exit_codes(pesky):
     text = pesky("--help").stdout
     for command in ("run", "work", "ask", "tell", "recommend", "show", "status", "init", "check", "upgrade"):
         assert f" {command} " in text
-    for code, meaning in codes.MEANINGS.items():
+    for code, meaning in exit_codes.MEANINGS.items():
         assert f"{code:>3}  {meaning}" in text
 
 
@@ -24,12 +24,12 @@ def test_the_version_is_the_package_s(pesky):
 
 @pytest.mark.parametrize("arguments", [["rnu"], ["run"], ["run", "study.toml", "--workers", "0"], ["show", "--what"]])
 def test_wrong_arguments_are_a_mistake(pesky, arguments):
-    pesky(*arguments, code=codes.MISTAKE)
+    pesky(*arguments, code=exit_codes.MISTAKE)
 
 
 def test_a_mistake_is_said_without_a_traceback(pesky, project):
     project.change('minimize = "f"', "minimize = 3")
-    result = pesky("run", "study.toml", code=codes.MISTAKE)
+    result = pesky("run", "study.toml", code=exit_codes.MISTAKE)
     assert "line 1: minimize: was 3: expected the name of the outcome" in result.stderr
     assert "Traceback" not in result.output
 
@@ -40,7 +40,7 @@ def test_an_error_of_our_own_keeps_its_traceback(project, monkeypatch):
 
     monkeypatch.setattr("pesky.study_file.StudyFile.read", broken)
     result = CliRunner().invoke(app, ["check", "study.toml"])
-    assert result.exit_code == codes.OURS
+    assert result.exit_code == exit_codes.OURS
     assert isinstance(result.exception, RuntimeError)
 
 
@@ -49,12 +49,12 @@ def test_ctrl_c_anywhere_is_an_interruption(project, monkeypatch, pesky):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("pesky.study_file.StudyFile.read", interrupted)
-    pesky("check", "study.toml", code=codes.INTERRUPTED)
+    pesky("check", "study.toml", code=exit_codes.INTERRUPTED)
 
 
 QUICK = """
 import sys
-from pesky.cli import app
+from pesky.cli import app, exit_codes
 try:
     app({arguments!r})
 except SystemExit as exit:

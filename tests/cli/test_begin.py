@@ -2,7 +2,7 @@
 
 import json
 
-from pesky.cli import codes
+from pesky.cli import exit_codes
 from pesky.store import open_store
 
 
@@ -17,22 +17,22 @@ def test_init_writes_a_file_that_has_no_mistakes(pesky, tmp_path, monkeypatch):
 def test_init_overwrites_nothing(pesky, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text("mine")
-    assert "nothing is overwritten" in pesky("init", "mine.toml", code=codes.MISTAKE).stderr
+    assert "nothing is overwritten" in pesky("init", "mine.toml", code=exit_codes.MISTAKE).stderr
     assert (tmp_path / "mine.toml").read_text() == "mine"
     (tmp_path / "measure.py").write_text("mine")
     assert "was there already" in pesky("init", "other.toml").stdout
     assert (tmp_path / "measure.py").read_text() == "mine"
-    assert "there is no folder" in pesky("init", "no/other.toml", code=codes.MISTAKE).stderr
+    assert "there is no folder" in pesky("init", "no/other.toml", code=exit_codes.MISTAKE).stderr
 
 
 def test_check_lists_every_mistake(pesky, project):
     project.change("c >= 0", "c > 0")
     project.change("evaluations = 3", "evaluations = 0")
-    result = pesky("check", "study.toml", code=codes.MISTAKE)
+    result = pesky("check", "study.toml", code=exit_codes.MISTAKE)
     assert "study.toml has 2 mistakes:" in result.stderr
     assert "line 2: constraints[0]: the constraint 'c > 0' does not parse. Write 'c >= 0'." in result.stderr
     assert "line 11: budget.evaluations: was 0" in result.stderr
-    found = json.loads(pesky("check", "study.toml", "--json", code=codes.MISTAKE).stdout)["mistakes"]
+    found = json.loads(pesky("check", "study.toml", "--json", code=exit_codes.MISTAKE).stdout)["mistakes"]
     assert [(each["key"], each["line"]) for each in found] == [("constraints[0]", 2), ("budget.evaluations", 11)]
 
 
@@ -54,7 +54,7 @@ def test_check_sums_up_what_is_asked(pesky, project):
 
 
 def test_upgrade_says_what_it_did(pesky, tmp_path):
-    assert "does not exist" in pesky("upgrade", f"sqlite:///{tmp_path}/old.db", code=codes.STORAGE).stderr
+    assert "does not exist" in pesky("upgrade", f"sqlite:///{tmp_path}/old.db", code=exit_codes.STORAGE).stderr
     open_store(f"sqlite:///{tmp_path}/old.db").open("a", "{}", 0, "a")
     assert pesky("upgrade", f"sqlite:///{tmp_path}/old.db").stdout.startswith("Up to date already")
-    assert "Did you mean" in pesky("upgrade", "old.db", code=codes.STORAGE).stderr
+    assert "Did you mean" in pesky("upgrade", "old.db", code=exit_codes.STORAGE).stderr

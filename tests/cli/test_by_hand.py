@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pesky import Study
-from pesky.cli import codes
+from pesky.cli import exit_codes
 from pesky.run.rescue import Result, rescue
 
 
@@ -35,7 +35,7 @@ def test_what_was_asked_by_a_study_that_was_started_anew_is_refused(pesky, proje
     Path("study.db").unlink()
     second = json.loads(pesky("ask", "study.toml", "--json").stdout)["claim"]
     assert first.split("@")[0] == second.split("@")[0] == "0"
-    refused = pesky("tell", "study.toml", first, "f=1", "c=1", code=codes.MISTAKE)
+    refused = pesky("tell", "study.toml", first, "f=1", "c=1", code=exit_codes.MISTAKE)
     assert f"#0 was asked by another study, {first[2:]}" in refused.stderr
     assert "#0 done" in pesky("tell", "study.toml", second, "f=1", "c=1").stdout
 
@@ -94,27 +94,27 @@ def test_data_of_one_s_own_may_be_added(pesky, project):
 )
 def test_what_makes_no_sense_is_refused(pesky, project, arguments, says):
     pesky("ask", "study.toml")
-    assert says in pesky("tell", "study.toml", *arguments, code=codes.MISTAKE).stderr
+    assert says in pesky("tell", "study.toml", *arguments, code=exit_codes.MISTAKE).stderr
 
 
 def test_a_second_result_that_differs_is_refused(pesky, project):
     pesky("ask", "study.toml")
     pesky("tell", "study.toml", 0, "f=1")
     pesky("tell", "study.toml", 0, "f=1")
-    assert "1.0" in pesky("tell", "study.toml", 0, "f=2", code=codes.MISTAKE).stderr
+    assert "1.0" in pesky("tell", "study.toml", 0, "f=2", code=exit_codes.MISTAKE).stderr
 
 
 def test_a_budget_that_is_spent_has_nothing_to_ask(pesky, project):
     for _ in range(3):
         pesky("ask", "study.toml")
-    assert "budget of 3 evaluations is spent" in pesky("ask", "study.toml", code=codes.SPENT).stderr
+    assert "budget of 3 evaluations is spent" in pesky("ask", "study.toml", code=exit_codes.SPENT).stderr
 
 
 def test_nothing_is_made_by_looking(pesky, project):
     for command in ("recommend", "show", "status"):
-        text = pesky(command, "study.toml", code=codes.STORAGE).stderr
+        text = pesky(command, "study.toml", code=exit_codes.STORAGE).stderr
         assert "there is no study 'study' in study.db yet: `pesky run study.toml` or `pesky ask study.toml`" in text
-    pesky("tell", "study.toml", 0, "f=1", code=codes.STORAGE)
+    pesky("tell", "study.toml", 0, "f=1", code=exit_codes.STORAGE)
     assert not (project.folder / "study.db").exists()
 
 
@@ -144,7 +144,7 @@ def test_evaluations_are_shown(pesky, project):
     assert [float(row["x"]) for row in table][:3] == [0.25, 0.6, 0.9]
     pesky("show", "study.toml", "--csv", "all.csv", "--state", "pending")
     assert len((project.folder / "all.csv").read_text().splitlines()) == 2
-    assert "expected one of 'pending'" in pesky("show", "study.toml", "--state", "gone", code=codes.MISTAKE).stderr
+    assert "expected one of 'pending'" in pesky("show", "study.toml", "--state", "gone", code=exit_codes.MISTAKE).stderr
 
 
 def test_the_status_says_who_does_what_and_what_went_wrong(pesky, project):
@@ -166,9 +166,9 @@ def test_the_status_says_who_does_what_and_what_went_wrong(pesky, project):
 
 def test_a_recommendation_says_how_sure_it_is(pesky, project):
     pesky("ask", "study.toml")
-    text = pesky("recommend", "study.toml", code=codes.NOT_YET).stdout
+    text = pesky("recommend", "study.toml", code=exit_codes.NOT_YET).stdout
     assert "No recommendation yet: no value of the objective 'f' is known" in text
-    assert pesky("recommend", "study.toml", "--json", code=codes.NOT_YET).stdout == "null\n"
+    assert pesky("recommend", "study.toml", "--json", code=exit_codes.NOT_YET).stdout == "null\n"
     for x in (0.1, 0.3, 0.5, 0.9):
         for k in "ab":
             told = f"f={(x - 0.7) ** 2 + (k == 'b')}", f"c={0.5 - x}"

@@ -2,7 +2,7 @@
 
 import json
 
-from pesky.cli import codes
+from pesky.cli import exit_codes
 
 CONFIG = {
     "language": "PYTHON",
@@ -47,11 +47,11 @@ def test_an_old_experiment_runs(pesky, tmp_path, monkeypatch):
 
 def test_what_remains_to_be_done_is_said(pesky, tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({**CONFIG, "main-file": "pesky_not_there.py"}))
-    result = pesky("import-spearmint", tmp_path / "config.json", code=codes.MISTAKE)
+    result = pesky("import-spearmint", tmp_path / "config.json", code=exit_codes.MISTAKE)
     assert "importing 'study_spearmint' raised ModuleNotFoundError: No module named 'pesky_not_there'" in result.stderr
     assert (tmp_path / "study.toml").exists()
 
 
 def test_a_config_that_is_none_is_a_mistake(pesky, tmp_path):
     (tmp_path / "config.json").write_text("[]")
-    assert 'has no "variables"' in pesky("import-spearmint", tmp_path / "config.json", code=codes.MISTAKE).stderr
+    assert 'has no "variables"' in pesky("import-spearmint", tmp_path / "config.json", code=exit_codes.MISTAKE).stderr

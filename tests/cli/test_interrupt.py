@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from pesky.cli import codes
+from pesky.cli import exit_codes
 
 SLOW = """\
 import pathlib, time
@@ -55,7 +55,7 @@ def test_the_first_waits_for_what_is_running_and_keeps_it(pesky, project, run):
     lines_until(run, "Asking no more; waiting for one measurement to end (Ctrl-C lets go of it).")
     (project.folder / "go").touch()
     rest, _ = run.communicate(timeout=60)
-    assert run.returncode == codes.INTERRUPTED
+    assert run.returncode == exit_codes.INTERRUPTED
     assert "#0 all at" in rest
     assert "Interrupted; all that was measured is kept. `pesky run study.toml` goes on." in rest
     rows = json.loads(pesky("show", "study.toml", "--json").stdout)
@@ -67,7 +67,7 @@ def test_the_second_lets_go_and_the_question_is_asked_again(pesky, project, run)
     lines_until(run, "Asking no more")
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=60)
-    assert run.returncode == codes.INTERRUPTED
+    assert run.returncode == exit_codes.INTERRUPTED
     (lost,) = json.loads(pesky("show", "study.toml", "--json").stdout)
     assert lost["state"] == "lost"
     assert "lost" in pesky("status", "study.toml").stdout
@@ -81,7 +81,7 @@ def test_a_run_that_is_asked_to_end_lets_go_at_once(pesky, project, run):
     began = time.monotonic()
     run.terminate()
     run.communicate(timeout=60)
-    assert run.returncode == codes.TERMINATED
+    assert run.returncode == exit_codes.TERMINATED
     assert time.monotonic() - began < 10
     (lost,) = json.loads(pesky("show", "study.toml", "--json").stdout)
     assert (lost["state"], lost["cause"], lost["attempts"]) == ("lost", "released", 1)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from pesky.cli import codes
+from pesky.cli import exit_codes
 
 STUDY = """\
 minimize = "cost"
@@ -52,7 +52,10 @@ def test_check_says_what_is_known(known, pesky):
 
 def test_nothing_can_be_recommended_before_something_was_measured(known, pesky):
     pesky("ask", "study.toml")
-    assert "No recommendation yet: nothing was measured." in pesky("recommend", "study.toml", code=codes.NOT_YET).stdout
+    assert (
+        "No recommendation yet: nothing was measured."
+        in pesky("recommend", "study.toml", code=exit_codes.NOT_YET).stdout
+    )
 
 
 def test_a_run_measures_the_rest_and_recommends(known, pesky):

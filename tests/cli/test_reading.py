@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from mounted import frozen  # noqa: F401 (a fixture)
 
-from pesky.cli import codes
+from pesky.cli import exit_codes
 from pesky.store import open_store
 
 LOOKING = [
@@ -26,7 +26,7 @@ def looked(pesky):
     """What every command that looks prints."""
     return {
         each: pesky(
-            each[0], "study.toml", *each[1:], code=codes.NOT_YET if each[0] == "recommend" else codes.DONE
+            each[0], "study.toml", *each[1:], code=exit_codes.NOT_YET if each[0] == "recommend" else exit_codes.DONE
         ).stdout
         for each in LOOKING
     }
@@ -37,7 +37,7 @@ def test_the_database_of_another_program_is_left_alone(pesky, project, command, 
     with closing(sqlite3.connect("study.db")) as connection, connection:
         connection.execute("CREATE TABLE people (name TEXT)")
     before = snapshot(project.folder)
-    error = pesky(command, "study.toml", *options, code=codes.STORAGE).stderr
+    error = pesky(command, "study.toml", *options, code=exit_codes.STORAGE).stderr
     assert "is no storage of pesky, it holds tables of another program ('people'): check its name" in error
     assert snapshot(project.folder) == before
 
@@ -47,7 +47,7 @@ def test_the_database_of_another_program_is_not_filled_with_ours(pesky, project)
         connection.execute("CREATE TABLE people (name TEXT)")
     before = snapshot(project.folder)
     for command in (("run",), ("ask",), ("tell", "--params", '{"x": 0.5, "k": "a"}', "f=1"), ("run", "--fresh")):
-        error = pesky(command[0], "study.toml", *command[1:], code=codes.STORAGE).stderr
+        error = pesky(command[0], "study.toml", *command[1:], code=exit_codes.STORAGE).stderr
         assert "is no storage of pesky" in error
     assert snapshot(project.folder) == before
 
@@ -57,7 +57,7 @@ def test_looking_at_what_is_not_there_makes_nothing(pesky, project):
     for command, *options in LOOKING:
         assert (
             "there is no study 'study' in study.db yet"
-            in pesky(command, "study.toml", *options, code=codes.STORAGE).stderr
+            in pesky(command, "study.toml", *options, code=exit_codes.STORAGE).stderr
         )
     assert snapshot(project.folder) == before
 
@@ -77,7 +77,7 @@ def test_a_folder_that_cannot_be_written_to_is_looked_at(pesky, project, frozen,
         Path("new").touch()
     assert looked(pesky) == here
     assert "no mistakes found" in pesky("check", "study.toml").stdout
-    assert "is read-only: get the right to write" in pesky("ask", "study.toml", code=codes.STORAGE).stderr
+    assert "is read-only: get the right to write" in pesky("ask", "study.toml", code=exit_codes.STORAGE).stderr
 
 
 @pytest.mark.parametrize("name", ["what?", "a%41b", "a b#c", "ü", "quo'te\"", "50%"])
@@ -118,7 +118,7 @@ def test_what_is_damaged_is_said_in_words(pesky, project, damage):
     with closing(sqlite3.connect("study.db")) as connection, connection:
         connection.execute(statement)
     for command in ("status", "show", "recommend", "ask"):
-        error = pesky(command, "study.toml", code=codes.STORAGE).stderr
+        error = pesky(command, "study.toml", code=exit_codes.STORAGE).stderr
         assert words in error, command
         assert "restore a copy" in error
 
@@ -126,6 +126,6 @@ def test_what_is_damaged_is_said_in_words(pesky, project, damage):
 @pytest.mark.parametrize("seconds", ["inf", "nan", "-1", "-inf"])
 def test_a_measurement_takes_a_finite_time(pesky, project, seconds):
     pesky("ask", "study.toml")
-    error = pesky("tell", "study.toml", "0", "f=1", "c=1", f"--seconds={seconds}", code=codes.MISTAKE).stderr
+    error = pesky("tell", "study.toml", "0", "f=1", "c=1", f"--seconds={seconds}", code=exit_codes.MISTAKE).stderr
     assert f"--seconds was {seconds}: expected how long it took, a finite number, 0 or above" in error
     assert pesky("tell", "study.toml", "0", "f=1", "c=1", "--seconds=0.5").stdout.startswith("#0 done")

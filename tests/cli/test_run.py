@@ -5,7 +5,7 @@ import sqlite3
 import sys
 from contextlib import closing
 
-from pesky.cli import codes
+from pesky.cli import exit_codes
 
 
 def test_a_run_measures_and_recommends(pesky, project):
@@ -47,7 +47,7 @@ def test_fresh_forgets_what_is_damaged(pesky, project):
     pesky("run", "study.toml", "--evaluations", 1, "--quiet")
     with closing(sqlite3.connect("study.db")) as connection, connection:
         connection.execute("UPDATE pesky_evaluations SET outcomes = 'no json'")
-    assert "is damaged in the storage" in pesky("show", "study.toml", code=codes.STORAGE).stderr
+    assert "is damaged in the storage" in pesky("show", "study.toml", code=exit_codes.STORAGE).stderr
     pesky("run", "study.toml", "--evaluations", 1, "--quiet", "--fresh")
     assert len(json.loads(pesky("show", "study.toml", "--json").stdout)) == 1
 
@@ -55,14 +55,16 @@ def test_fresh_forgets_what_is_damaged(pesky, project):
 def test_fresh_asks_whoever_is_there(pesky, project, monkeypatch):
     pesky("tell", "study.toml", "--params", '{"x": 0.25, "k": "a"}', "f=0.2")
     monkeypatch.setattr("pesky.cli.consoles.is_interactive", lambda: True)
-    assert "Forget 1 evaluation of 'study'?" in pesky("run", "study.toml", "--fresh", code=codes.INTERRUPTED).stderr
+    assert (
+        "Forget 1 evaluation of 'study'?" in pesky("run", "study.toml", "--fresh", code=exit_codes.INTERRUPTED).stderr
+    )
     assert len(json.loads(pesky("show", "study.toml", "--json").stdout)) == 1
 
 
 def test_another_problem_under_the_same_name_is_refused(pesky, project):
     pesky("run", "study.toml", "--quiet")
     project.change("high = 1", "high = 2")
-    text = pesky("run", "study.toml", code=codes.MISTAKE).stderr
+    text = pesky("run", "study.toml", code=exit_codes.MISTAKE).stderr
     assert "is stored with another problem" in text
     assert "`pesky run study.toml --fresh` forgets the stored one" in text
     pesky("run", "study.toml", "--quiet", "--fresh")
@@ -81,13 +83,13 @@ def test_json_is_alone_on_standard_output(pesky, project):
 
 def test_where_nothing_is_feasible_the_exit_code_says_so(pesky, project):
     project.measure('def measure(params):\n    return {"f": params["x"], "c": -1.0}\n')
-    text = pesky("run", "study.toml", code=codes.NOT_YET).stdout
+    text = pesky("run", "study.toml", code=exit_codes.NOT_YET).stdout
     assert "Most probably feasible so far: no point is known to hold every constraint" in text
 
 
 def test_a_measurement_that_fails_ends_no_run(pesky, project):
     project.measure('def measure(params):\n    raise ValueError("too hot")\n')
-    result = pesky("run", "study.toml", "--evaluations", 2, code=codes.NOT_YET)
+    result = pesky("run", "study.toml", "--evaluations", 2, code=exit_codes.NOT_YET)
     assert "failed in 0.0 s: ValueError: too hot" in result.stdout
     assert "0 evaluations done, 2 failed." in result.stdout
     assert "No recommendation yet: no value of the objective 'f' is known." in result.stdout
@@ -135,19 +137,19 @@ command = ["sh", "-c", "sh -c 'sleep 5; touch late' & wait"]
 [budget]
 evaluations = 1
 """)
-    assert "time-out: took longer than 0.5 s" in pesky("run", "study.toml", code=codes.NOT_YET).stdout
+    assert "time-out: took longer than 0.5 s" in pesky("run", "study.toml", code=exit_codes.NOT_YET).stdout
     assert not (project.folder / "late").exists()
 
 
 def test_a_run_needs_a_budget_or_a_number(pesky, project):
     project.change("[budget]\nevaluations = 3\n", "")
-    assert "budget: is missing" in pesky("run", "study.toml", code=codes.MISTAKE).stderr
+    assert "budget: is missing" in pesky("run", "study.toml", code=exit_codes.MISTAKE).stderr
     pesky("run", "study.toml", "--evaluations", 3, "--quiet")
 
 
 def test_a_storage_that_cannot_be_opened_has_its_own_code(pesky, project):
     (project.folder / "study.db").write_text("this is no database, but long enough to be taken for one" * 20)
-    assert "is no SQLite database" in pesky("run", "study.toml", code=codes.STORAGE).stderr
+    assert "is no SQLite database" in pesky("run", "study.toml", code=exit_codes.STORAGE).stderr
 
 
 def test_work_measures_the_tasks_it_is_given(pesky, project):
@@ -169,12 +171,12 @@ tasks = ["first"]
 evaluations = 2
 """)
     project.measure('def second(params):\n    return 0.5 - params["x"]\n')
-    assert "Did you mean 'second'?" in pesky("work", "study.toml", "--tasks", "secnd", code=codes.MISTAKE).stderr
-    assert "unknown resource 'cpu'" in pesky("work", "study.toml", "--resource", "cpu", code=codes.MISTAKE).stderr
-    assert "tasks.first: nothing to call" in pesky("work", "study.toml", code=codes.MISTAKE).stderr
-    text = pesky("work", "study.toml", "--resource", "gpu", code=codes.NOT_YET).stdout
+    assert "Did you mean 'second'?" in pesky("work", "study.toml", "--tasks", "secnd", code=exit_codes.MISTAKE).stderr
+    assert "unknown resource 'cpu'" in pesky("work", "study.toml", "--resource", "cpu", code=exit_codes.MISTAKE).stderr
+    assert "tasks.first: nothing to call" in pesky("work", "study.toml", code=exit_codes.MISTAKE).stderr
+    text = pesky("work", "study.toml", "--resource", "gpu", code=exit_codes.NOT_YET).stdout
     assert "[2/2] #1 second" in text
-    text = pesky("work", "study.toml", "--tasks", "second", "--evaluations", 3, code=codes.NOT_YET).stdout
+    text = pesky("work", "study.toml", "--tasks", "second", "--evaluations", 3, code=exit_codes.NOT_YET).stdout
     assert text.startswith("Continuing 'study' in study.db: 2 evaluations there already.\n")
     assert "[3/3] #2 second" in text
 

@@ -7,7 +7,7 @@ import pytest
 from postgres import postgres_server, postgres_url  # noqa: F401 (fixtures)
 from typer.testing import CliRunner
 
-from pesky.cli import app, codes
+from pesky.cli import app, exit_codes
 from pesky.study_file import StudyFile
 
 CANARY = "kanari"
@@ -55,7 +55,7 @@ def test_a_server_that_answers(project, postgres_url, monkeypatch, said):  # noq
     for command in COMMANDS:
         code, text = said(*command)
         assert CANARY not in text, command
-        assert code in (codes.DONE, codes.MISTAKE, codes.NOT_YET, codes.SPENT), (command, text)
+        assert code in (exit_codes.DONE, exit_codes.MISTAKE, exit_codes.NOT_YET, exit_codes.SPENT), (command, text)
         assert "Traceback" not in text, (command, text)
     _, text = said("status", "study.toml")
     assert "password=***" in text
@@ -110,7 +110,7 @@ def test_a_study_file_with_a_mistake(project, monkeypatch, said, mistake):
         code, text = said(*command)
         assert CANARY not in text, (command, text)
         assert "Traceback" not in text, (command, text)
-        assert code == codes.MISTAKE, (command, text)
+        assert code == exit_codes.MISTAKE, (command, text)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from dumps import restore
 
-from pesky.cli import codes
+from pesky.cli import exit_codes
 
 TESTS = Path(__file__).parents[1]
 FOLDER = TESTS / "study_file" / "v2"
@@ -42,7 +42,7 @@ def test_what_is_kept_is_shown(pesky, file: str):
 
 
 def test_the_recommendation_is_the_same(pesky):
-    now = json.loads(pesky("recommend", "study.toml", "--json", code=codes.NOT_YET).stdout)
+    now = json.loads(pesky("recommend", "study.toml", "--json", code=exit_codes.NOT_YET).stdout)
     then = THEN["recommend"]
     check_near(now["params"], then["params"])
     assert now["expected"] == pytest.approx(then["expected"], abs=1e-4)

@@ -7,7 +7,7 @@ import sys
 import time
 
 from pesky.store import State, open_store
-from pesky.testing.base import GONE, STUDY
+from pesky.testing.store.base import GONE, STUDY
 
 PROCESSES, EACH = 4, 5
 

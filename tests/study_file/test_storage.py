@@ -4,7 +4,7 @@ import pytest
 
 from pesky.store.sql.url import parse, path_of
 from pesky.study_file import StudyFile, StudyFileError
-from pesky.study_file.mistake import Findings
+from pesky.study_file.mistakes import Findings
 from pesky.study_file.storage import storage_url
 
 SMALL = 'minimize = "f"\n[parameters]\nx = { type = "real", low = 0, high = 1 }\n'

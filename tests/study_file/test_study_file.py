@@ -8,7 +8,7 @@ from pesky.acquire.pesc.options import OPTIONS
 from pesky.problem import Choice, Constraint, Integer, Problem, Real, Resource, Task
 from pesky.store.sql import url
 from pesky.study_file import Command, Function, StudyFile, StudyFileError
-from pesky.study_file.mistake import Findings, dotted
+from pesky.study_file.mistakes import Findings, dotted
 from pesky.study_file.storage import SCHEMES, storage_url
 from pesky.study_file.tables import PescOptions
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from pesky.cli import codes
+from pesky.cli import exit_codes
 from pesky.cli.ask import ask
 from pesky.cli.check import check
 from pesky.cli.consoles import say_error
@@ -35,20 +35,20 @@ class Commands(TyperGroup):
             raise typer.Exit(_code(error)) from error
         except KeyboardInterrupt as error:
             say_error("interrupted")
-            raise typer.Exit(codes.INTERRUPTED) from error
+            raise typer.Exit(exit_codes.INTERRUPTED) from error
 
 
 def _code(error: PeskyError) -> int:
     if isinstance(error, StorageError):
-        return codes.STORAGE
-    return codes.SPENT if isinstance(error, Exhausted) else codes.MISTAKE
+        return exit_codes.STORAGE
+    return exit_codes.SPENT if isinstance(error, Exhausted) else exit_codes.MISTAKE
 
 
 app = typer.Typer(
     cls=Commands,
     name="pesky",
     help="Bayesian optimization under pesky constraints: which function to measure, and where.",
-    epilog="\n".join(["Exit codes:", *(f"{code:>3}  {meaning}" for code, meaning in codes.MEANINGS.items())]),
+    epilog="\n".join(["Exit codes:", *(f"{code:>3}  {meaning}" for code, meaning in exit_codes.MEANINGS.items())]),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

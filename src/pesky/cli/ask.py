@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pesky.cli.arguments import AsJson, StudyPath
-from pesky.cli.words import claim_of
+from pesky.cli.format import claim_of
 
 
 def ask(
@@ -20,8 +20,8 @@ def ask(
     Several may be asked before one is told. The question waits for its result until it is told, failed or abandoned.
     """
     from pesky.cli.consoles import console, say_json
-    from pesky.cli.snapshot import open_study
-    from pesky.cli.words import exact
+    from pesky.cli.format import exact
+    from pesky.cli.stored_study import open_study
     from pesky.store import Limit
     from pesky.study_file import StudyFile
 

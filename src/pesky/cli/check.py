@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from pesky.cli import codes
+from pesky.cli import exit_codes
 from pesky.cli.arguments import AsJson, StudyPath
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def check(study: StudyPath, json: AsJson = False) -> None:
             say_json({"mistakes": found})
         else:
             say_error(str(error))
-        raise typer.Exit(codes.MISTAKE) from error
+        raise typer.Exit(exit_codes.MISTAKE) from error
     if json:
         say_json({"mistakes": [], "name": file.name, "problem": file.problem.to_dict()})
         return
@@ -35,7 +35,7 @@ def check(study: StudyPath, json: AsJson = False) -> None:
 
 def summary(file: "StudyFile") -> Iterator[str]:
     """What the file asks, a line each."""
-    from pesky.cli.snapshot import where
+    from pesky.cli.stored_study import storage_shown
 
     problem = file.problem
     yield f"{file.name}: {'minimize' if problem.maximize is None else 'maximize'} {problem.objective}"
@@ -55,5 +55,5 @@ def summary(file: "StudyFile") -> Iterator[str]:
     yield f"  asked by the rule {rule if isinstance(rule, str) else rule['name']}"
     limits = [f"{limit:g} {what}" for what, limit in file.budget.model_dump(exclude_none=True).items()]
     yield f"  until {' or '.join(limits)}" if limits else "  without a [budget], which `pesky run` needs"
-    yield f"  kept in {where(file)}"
+    yield f"  kept in {storage_shown(file)}"
     yield "no mistakes found"

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from pesky.cli import codes
+from pesky.cli import exit_codes
 from pesky.errors import PeskyError
 
 
@@ -34,5 +34,5 @@ def import_spearmint(
         StudyFile.read(target)
     except StudyFileError as error:
         say_error(f"what remains to be done in it:\n{error}")
-        raise typer.Exit(codes.MISTAKE) from error
+        raise typer.Exit(exit_codes.MISTAKE) from error
     typer.echo(f"Next: pesky run {target}")

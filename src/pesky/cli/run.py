@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pesky.cli import codes
+from pesky.cli import exit_codes
 from pesky.cli.arguments import AsJson, Evaluations, Quiet, StudyPath
 
 
@@ -21,21 +21,21 @@ def run(
     A study that was begun before goes on where it ended. Ctrl-C waits for what is running; a second one lets go of it,
     to be measured again next time.
     """
-    from pesky.cli.conduct import conduct
     from pesky.cli.consoles import is_interactive
-    from pesky.cli.snapshot import count, forget
-    from pesky.cli.words import counted
+    from pesky.cli.format import counted
+    from pesky.cli.run_study import run_study
+    from pesky.cli.stored_study import count, forget
     from pesky.study_file import StudyFile
 
     file = StudyFile.read(study, running=True, evaluations=evaluations)
     if fresh and (kept := count(file)) != 0:
         what = "the damaged evaluations" if kept is None else counted(kept)
         if is_interactive() and not typer.confirm(f"Forget {what} of {file.name!r}?", err=True):
-            raise typer.Exit(codes.INTERRUPTED)
+            raise typer.Exit(exit_codes.INTERRUPTED)
         forget(file)
     slots = sum(resource.slots for resource in file.problem.resources.values())
     raise typer.Exit(
-        conduct(
+        run_study(
             "run", file, workers or file.run.workers or slots or 1, tuple(file.problem.tasks), as_json=json, quiet=quiet
         )
     )

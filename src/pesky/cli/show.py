@@ -24,13 +24,13 @@ def show(
 ) -> None:
     """Print every evaluation: where, what came out, and whether it was feasible by what was measured."""
     from pesky.cli.consoles import console, say_json
-    from pesky.cli.snapshot import look
+    from pesky.cli.stored_study import read_snapshot
     from pesky.store import State
     from pesky.study_file import StudyFile
 
     if state is not None and state not in {each.value for each in State}:
         raise DataError(f"--state: {unknown_name('state', state, [each.value for each in State])}")
-    kept = look(StudyFile.read(study, importing=False))
+    kept = read_snapshot(StudyFile.read(study, importing=False))
     evaluations = [e for e in kept.evaluations if state is None or e.state.value == state]
     if csv is not None:
         from pesky.study.export import to_csv
@@ -39,7 +39,7 @@ def show(
         text = to_csv(kept.problem, evaluations, None if csv == "-" else csv)
         typer.echo(escaped(text) if csv == "-" else f"{len(evaluations)} evaluations written to {csv}", nl=csv != "-")
     elif json:
-        from pesky.cli.words import is_feasible
+        from pesky.cli.format import is_feasible
         from pesky.study.export import as_dict
 
         say_json([{**as_dict(e), "feasible": is_feasible(e, kept.problem)} for e in evaluations])
@@ -54,7 +54,7 @@ def _table(evaluations: "list[Evaluation]", problem: "Problem") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    from pesky.cli.words import first_line, is_feasible
+    from pesky.cli.format import first_line, is_feasible
     from pesky.store.evaluation import short
 
     has_errors = any(e.error for e in evaluations)

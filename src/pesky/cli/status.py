@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pesky.cli.arguments import AsJson, StudyPath
 
 if TYPE_CHECKING:
-    from pesky.cli.snapshot import Snapshot
+    from pesky.cli.stored_study import Snapshot
     from pesky.store import Evaluation
     from pesky.study_file import StudyFile
 
@@ -18,11 +18,11 @@ LATEST = 3
 def status(study: StudyPath, json: AsJson = False) -> None:
     """Print counts per state, what is running and by whom, why evaluations failed, and what was spent."""
     from pesky.cli.consoles import console, say_json
-    from pesky.cli.snapshot import look
+    from pesky.cli.stored_study import read_snapshot
     from pesky.study_file import StudyFile
 
     file = StudyFile.read(study, importing=False)
-    kept = look(file)
+    kept = read_snapshot(file)
     if json:
         say_json(_plain(file, kept))
         return
@@ -38,14 +38,14 @@ def _counts(kept: "Snapshot") -> dict[str, int]:
 
 
 def _plain(file: "StudyFile", kept: "Snapshot") -> dict[str, object]:
-    from pesky.cli.snapshot import where
+    from pesky.cli.stored_study import storage_shown
     from pesky.run.spending import spent
     from pesky.study.export import as_dict
 
     by_id = {e.id: e for e in kept.evaluations}
     return {
         "study": file.name,
-        "storage": where(file),
+        "storage": storage_shown(file),
         "counts": _counts(kept),
         "spent": spent(by_id, kept.problem),
         "budget": file.budget.model_dump(),
@@ -58,12 +58,12 @@ def _in(kept: "Snapshot", state: str) -> "list[Evaluation]":
 
 
 def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
-    from pesky.cli.snapshot import where
-    from pesky.cli.words import counted, duration, first_line, values
+    from pesky.cli.format import counted, duration, first_line, values
+    from pesky.cli.stored_study import storage_shown
     from pesky.run.spending import spent
     from pesky.store.transitions import counts
 
-    yield f"{file.name} in {where(file)}"
+    yield f"{file.name} in {storage_shown(file)}"
     yield ", ".join(f"{count} {state}" for state, count in _counts(kept).items() if count) or "nothing asked yet"
     for state in ("running", "pending"):
         for e in _in(kept, state):

@@ -31,9 +31,9 @@ def tell(
 
     An ID as `pesky ask` prints it, like 3@5f2c1e, is only taken by the study that asked; 3 alone is not checked.
     """
-    from pesky.cli.snapshot import look, open_study
-    from pesky.cli.words import measured
-    from pesky.cli.words import values as in_words
+    from pesky.cli.format import measured
+    from pesky.cli.format import values as in_words
+    from pesky.cli.stored_study import open_study, read_snapshot
     from pesky.study_file import StudyFile
 
     if seconds is not None and not 0 <= seconds < math.inf:  # in this form, NaN is refused
@@ -47,7 +47,7 @@ def tell(
     if id_ is None and params is None:
         raise DataError("which evaluation? Give its ID, as `pesky ask` printed it, or --params for data of your own.")
     file = StudyFile.read(study, importing=False)
-    if id_ is not None and id_ not in {evaluation.id for evaluation in look(file).evaluations}:
+    if id_ is not None and id_ not in {evaluation.id for evaluation in read_snapshot(file).evaluations}:
         raise DataError(f"there is no evaluation #{id_}: `pesky show {study}` lists them; --params adds your own data.")
     opened = open_study(file)
     if not opened.identity.startswith(tag):
@@ -81,8 +81,8 @@ def _claim(text: str) -> tuple[int, str]:
 
 
 def _recover(study: Path, path: Path) -> None:
-    from pesky.cli.snapshot import open_study
-    from pesky.cli.words import counted
+    from pesky.cli.format import counted
+    from pesky.cli.stored_study import open_study
     from pesky.study_file import StudyFile
 
     taken = open_study(StudyFile.read(study, importing=False)).recover(path)

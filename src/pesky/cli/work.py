@@ -23,7 +23,7 @@ def work(
     Start as many as there are machines, or slots on one: they share the storage, and take over from one another what
     was lost.
     """
-    from pesky.cli.conduct import conduct
+    from pesky.cli.run_study import run_study
     from pesky.study_file import StudyFile
 
     problem = StudyFile.read(study, importing=False).problem
@@ -39,4 +39,4 @@ def work(
                 raise ProblemError(f"--tasks: {unknown_name('task', name, chosen)}")
         chosen = tuple(wanted)
     file = StudyFile.read(study, running=chosen, evaluations=evaluations)
-    raise typer.Exit(conduct("work", file, 1, chosen, as_json=json, quiet=quiet))
+    raise typer.Exit(run_study("work", file, 1, chosen, as_json=json, quiet=quiet))

@@ -9,8 +9,8 @@ from pathlib import Path
 from pesky.problem import Problem
 from pesky.study_file.command import Command
 from pesky.study_file.function import CallError, Function
-from pesky.study_file.lines import Key
-from pesky.study_file.mistake import Findings
+from pesky.study_file.key_lines import Key
+from pesky.study_file.mistakes import Findings
 from pesky.study_file.tables import StudyTable, TaskTable
 
 Call = Function | Command

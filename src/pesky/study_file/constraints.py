@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from pesky.errors import ProblemError
 from pesky.problem import Constraint, Problem, Real
-from pesky.study_file.lines import Key
-from pesky.study_file.mistake import Findings
+from pesky.study_file.key_lines import Key
+from pesky.study_file.mistakes import Findings
 from pesky.study_file.tables import ConstraintTable
 from pesky.study_file.validate import validated
 

@@ -10,8 +10,8 @@ from pesky.problem.fields import name
 from pesky.problem.known import Imported
 from pesky.problem.parameters import from_plain
 from pesky.study_file.constraints import constraints_of
-from pesky.study_file.lines import Key
-from pesky.study_file.mistake import Findings
+from pesky.study_file.key_lines import Key
+from pesky.study_file.mistakes import Findings
 from pesky.study_file.tables import PARAMETERS, ResourceTable, StudyTable, TaskTable
 from pesky.study_file.validate import validated
 

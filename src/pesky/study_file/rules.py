@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from pesky.errors import ProblemError
 from pesky.problem import Problem
-from pesky.study_file.mistake import Findings
+from pesky.study_file.mistakes import Findings
 from pesky.study_file.tables import RunTable
 
 if TYPE_CHECKING:
@@ -34,17 +34,3 @@ def check_rule(run: RunTable, problem: Problem, gain_per_cost: float | None, fin
         check_counts(rule, gain_per_cost)
     except ProblemError as error:
         findings.note(("budget", "gain_per_cost"), f"{error}")
-
-
-def check_known(problem: Problem, findings: Findings) -> None:
-    """Note which known outcomes have functions that do not give a number everywhere."""
-    if not problem.known or findings.concern(("known",)):
-        return
-    from pesky.space import Space
-    from pesky.space.exact import exact_outcomes
-
-    for name, outcome in exact_outcomes(problem, Space.of(problem)).items():
-        try:
-            _ = outcome.spread
-        except ProblemError as error:
-            findings.note(("known", name), f"{error}")

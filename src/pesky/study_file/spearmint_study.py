@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from pesky.study_file.mistake import dotted
+from pesky.study_file.mistakes import dotted
 from pesky.study_file.spearmint import parts
 from pesky.study_file.spearmint_config import Config, Outcome, Variable
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from pesky.errors import StorageError
 from pesky.store.sql.url import SCHEMES, encoded, hidden, parse, path_of, split_file, url_of
-from pesky.study_file.mistake import Findings
+from pesky.study_file.mistakes import Findings
 from pesky.study_file.tables import StudyTable
 
 _EXPECTED = "'sqlite:///FILE' or 'postgresql://USER:$PASSWORD@HOST/DATABASE'"

@@ -7,11 +7,11 @@ from pathlib import Path
 from pesky.problem import Problem
 from pesky.store.sql.url import hidden
 from pesky.study_file.calls import Call, calls_of, check_callable
-from pesky.study_file.known import known_of
-from pesky.study_file.lines import key_lines
-from pesky.study_file.mistake import Findings, StudyFileError
+from pesky.study_file.key_lines import key_lines
+from pesky.study_file.known_outcomes import check_known, known_of
+from pesky.study_file.mistakes import Findings, StudyFileError
 from pesky.study_file.problem import problem_of, task_tables
-from pesky.study_file.rules import check_known, check_rule
+from pesky.study_file.rules import check_rule
 from pesky.study_file.storage import storage_url, stored_text
 from pesky.study_file.tables import BudgetTable, RunTable, StudyTable
 from pesky.study_file.toml import read_toml

@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 from pesky.errors import unknown_name
-from pesky.study_file.mistake import Mistake, StudyFileError
+from pesky.study_file.mistakes import Mistake, StudyFileError
 
 
 def read_toml(path: Path) -> tuple[str, dict[str, object]]:

@@ -7,8 +7,8 @@ from pydantic import ValidationError
 
 from pesky.errors import unknown_name
 from pesky.problem.wording import is_number
-from pesky.study_file.lines import Key
-from pesky.study_file.mistake import Findings, dotted
+from pesky.study_file.key_lines import Key
+from pesky.study_file.mistakes import Findings, dotted
 from pesky.study_file.tables import SECTIONS, StudyTable, Table
 
 T = TypeVar("T", bound=Table)

@@ -2,11 +2,10 @@
 
 import pytest
 
-_WITH_ASSERTS = ("acquisition", "asking", "contract", "crowd", "machine")
-pytest.register_assert_rewrite(*(f"pesky.testing.{name}" for name in _WITH_ASSERTS))
+pytest.register_assert_rewrite("pesky.testing.acquisition", "pesky.testing.asking", "pesky.testing.store")
 
-from pesky.testing.contract import StoreContract  # noqa: E402 (its asserts are rewritten only if it comes after)
-from pesky.testing.machine import StoreMachine  # noqa: E402
-from pesky.testing.rules import RuleContract  # noqa: E402
+from pesky.testing.rules import RuleContract  # noqa: E402 (asserts are rewritten only of what is imported later)
+from pesky.testing.store.contract import StoreContract  # noqa: E402
+from pesky.testing.store.machine import StoreMachine  # noqa: E402
 
 __all__ = ["RuleContract", "StoreContract", "StoreMachine"]

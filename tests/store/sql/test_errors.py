@@ -26,7 +26,7 @@ from pesky.store.sql.database import Database
 from pesky.store.sql.errors import cause, explain, is_busy, is_disconnect
 from pesky.store.sql.store import SqlStore
 from pesky.store.sql.url import parse
-from pesky.testing.base import STUDY, ask
+from pesky.testing.store.base import STUDY, ask
 
 
 @pytest.fixture

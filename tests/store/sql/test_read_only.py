@@ -15,7 +15,7 @@ from pesky.errors import StorageError
 from pesky.store import Limit, Question, State, open_store
 from pesky.store.sql.store import SqlStore
 from pesky.store.sql.url import parse, url_of
-from pesky.testing.base import LONG, STUDY, ask
+from pesky.testing.store.base import LONG, STUDY, ask
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pesky.store import open_store
 from pesky.store.sql import schema
 from pesky.store.sql.database import Database
 from pesky.store.sql.upgrade import MIGRATIONS, upgrade
-from pesky.testing.base import STUDY, ask
+from pesky.testing.store.base import STUDY, ask
 
 NOW = schema.VERSION
 

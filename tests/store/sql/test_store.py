@@ -20,7 +20,7 @@ from pesky.store.sql.database import Database
 from pesky.store.sql.schema import evaluations, studies
 from pesky.store.sql.store import SqlStore
 from pesky.testing import StoreContract, StoreMachine
-from pesky.testing.base import GONE, LONG, STUDY, ask
+from pesky.testing.store.base import GONE, LONG, STUDY, ask
 
 
 class TestSqlStore(StoreContract):

@@ -13,7 +13,7 @@ from pesky.store import open_store
 from pesky.store.sql.errors import explain
 from pesky.store.sql.store import SqlStore
 from pesky.store.sql.url import hidden, parse, path_of, shown, url_of
-from pesky.testing.base import STUDY
+from pesky.testing.store.base import STUDY
 
 
 @pytest.mark.parametrize(

@@ -7,26 +7,26 @@ from typing import TypeVar
 
 from pesky.errors import DataError
 from pesky.store import Evaluation, Limit, Refusal, State, Store
-from pesky.testing.base import GONE, LONG, STUDY, StoreTest, append, ask
+from pesky.testing.store.base import GONE, LONG, STUDY, StoreTest, append, ask
 
 R = TypeVar("R")
-CROWD = 6
+THREADS = 6
 
 
-class CrowdContract(StoreTest):
+class ConcurrencyContract(StoreTest):
     """What a store promises to threads that call at once."""
 
     def at_once(self, store: Store, work: Callable[[Store, int], R]) -> list[R]:
         """What each of some threads, half of them with another handle on the storage, got at the same time."""
         handles = (store, self.another(store))
-        start = threading.Barrier(CROWD)
+        start = threading.Barrier(THREADS)
 
         def take_part(number: int) -> R:
             start.wait()
             return work(handles[number % 2], number)
 
-        with ThreadPoolExecutor(CROWD) as pool:
-            return list(pool.map(take_part, range(CROWD)))
+        with ThreadPoolExecutor(THREADS) as pool:
+            return list(pool.map(take_part, range(THREADS)))
 
     def test_a_study_that_many_create_is_created_once(self, store: Store):
         kept = self.at_once(store, lambda each, number: each.open(STUDY, f"{{{number}}}", number, f"{number}"))
@@ -48,7 +48,7 @@ class CrowdContract(StoreTest):
             return ids
 
         ids = [id for mine in self.at_once(study, ask_thrice) for id in mine]
-        assert sorted(ids) == list(range(3 * CROWD))
+        assert sorted(ids) == list(range(3 * THREADS))
 
     def test_a_crowd_stays_within_the_limit(self, study: Store):
         answers = self.at_once(study, lambda each, number: append(each, limit=Limit(4)))
@@ -56,13 +56,13 @@ class CrowdContract(StoreTest):
         assert len(study.changes(STUDY, 0)[1]) == 4
 
     def test_what_is_lost_is_claimed_by_one(self, study: Store):
-        for _ in range(CROWD - 2):
+        for _ in range(THREADS - 2):
             ask(study, worker="w", lease=GONE)
         claims = self.at_once(
             study, lambda each, number: each.claim(STUDY, ["t"], losses=None, worker=f"{number}", lease=LONG)
         )
         claimed = [(each.id, each.worker) for each in claims if each is not None]
-        assert sorted(id for id, _ in claimed) == list(range(CROWD - 2))
+        assert sorted(id for id, _ in claimed) == list(range(THREADS - 2))
         kept = study.changes(STUDY, 0)[1]
         assert sorted(claimed) == [(each.id, each.worker) for each in kept]
         assert {each.attempts for each in kept} == {2}

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from pesky.cli.frame import Sight, frame
-from pesky.cli.live import LiveView
-from pesky.cli.plain import PlainLines
-from pesky.cli.words import duration, exact, first_line, is_feasible, measured, values
+from pesky.cli.dashboard import DashboardState, dashboard
+from pesky.cli.format import duration, exact, first_line, is_feasible, measured, values
+from pesky.cli.live_view import LiveView
+from pesky.cli.log_view import LogView
 from pesky.problem import Problem, Real, Task
 from pesky.store import Evaluation, State
 from pesky.store.evaluation import short
@@ -111,16 +111,16 @@ def printed(console):
 
 
 def test_a_view_shows_nothing_that_a_terminal_obeys():
-    sight, screen = Sight(HOSTILE, trouble=HOSTILE), terminal()
-    sight.take(hostile_progress(State.FAILED, State.RUNNING))
-    screen.print(frame(sight, 1.0))
+    state, screen = DashboardState(HOSTILE, trouble=HOSTILE), terminal()
+    state.take(hostile_progress(State.FAILED, State.RUNNING))
+    screen.print(dashboard(state, 1.0))
     assert printed(screen).count("back") == 6
     assert_harmless(printed(screen))
 
 
 def test_plain_lines_have_nothing_that_a_terminal_obeys():
     screen = terminal()
-    watch = PlainLines(screen, SimpleNamespace(evaluations={}))  # pyright: ignore[reportArgumentType]
+    watch = LogView(screen, SimpleNamespace(evaluations={}))  # pyright: ignore[reportArgumentType]
     watch(hostile_progress(State.FAILED, State.LOST, State.RUNNING))
     assert len(printed(screen).splitlines()) == 2
     assert_harmless(printed(screen))

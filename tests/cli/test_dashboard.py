@@ -6,8 +6,8 @@ from typing import Literal
 import pytest
 from rich.console import Console
 
-from pesky.cli.frame import Sight, frame
-from pesky.cli.live import LiveView
+from pesky.cli.dashboard import DashboardState, dashboard
+from pesky.cli.live_view import LiveView
 from pesky.problem import Choice, Integer, Problem, Real, Task
 from pesky.store import Evaluation, State
 from pesky.study import Budget, Progress, Recommendation
@@ -63,17 +63,17 @@ def best(is_confident=True):
     return Recommendation(PARAMS, "error", 0.0948, {"latency_ms <= 2": 0.952, "converged is true": 0.99}, is_confident)
 
 
-def text(sight, width):
+def text(state, width):
     console = Console(width=width, record=True, file=io.StringIO())
-    console.print(frame(sight, NOW))
+    console.print(dashboard(state, NOW))
     return console.export_text()
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_everything_is_seen_and_fits(width):
-    sight = Sight("network.db", best=best())
-    sight.take(progress(Watched()))
-    shown = text(sight, width)
+    state = DashboardState("network.db", best=best())
+    state.take(progress(Watched()))
+    shown = text(state, width)
     assert {len(line) for line in shown.splitlines()} == {width}
     for part in (
         "network: minimize error",
@@ -96,9 +96,9 @@ def test_everything_is_seen_and_fits(width):
 
 
 def test_limits_have_bars_and_doubts_are_said():
-    sight = Sight("network.db", best=best(is_confident=False))
-    sight.take(progress(Watched(), "asking", cost=1000, seconds=7200, gain_per_cost=1e-3))
-    shown = text(sight, 80)
+    state = DashboardState("network.db", best=best(is_confident=False))
+    state.take(progress(Watched(), "asking", cost=1000, seconds=7200, gain_per_cost=1e-3))
+    shown = text(state, 80)
     assert "361 of 1000" in shown
     assert "20 min 34 s of 2 h 00 min" in shown
     assert "ends below 0.001 nats per cost" in shown
@@ -107,9 +107,9 @@ def test_limits_have_bars_and_doubts_are_said():
 
 
 def test_an_end_that_waits_says_for_what():
-    sight = Sight("network.db")
-    sight.take(progress(Watched(), "stopping", running=1))
-    shown = " ".join(text(sight, 80).replace("│", " ").split())
+    state = DashboardState("network.db")
+    state.take(progress(Watched(), "stopping", running=1))
+    shown = " ".join(text(state, 80).replace("│", " ").split())
     assert "Asking no more; waiting for one measurement to end (Ctrl-C lets go of it)." in shown
     assert "not known yet" in shown
 
@@ -119,12 +119,12 @@ def test_a_recommendation_that_fails_ends_no_run():
     view = LiveView(Console(file=io.StringIO()), "network.db")
     view(progress(study))
     assert study.calls == 1
-    assert "RuntimeError: singular" in text(view._sight, 80)
+    assert "RuntimeError: singular" in text(view._state, 80)
 
 
 def test_recommendations_wait_for_data_and_for_each_other(monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("pesky.cli.live.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("pesky.cli.live_view.time.monotonic", lambda: now[0])
     study = Watched(best())
     view = LiveView(Console(file=io.StringIO()), "network.db")
     view(progress(study, done=4))

@@ -1,4 +1,4 @@
-"""Random sequences of all that can happen to a store, compared with a simple model of its contract."""
+"""Random sequences of all that can happen to a store, compared with a simple store that keeps the contract."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from pesky.errors import DataError
 from pesky.store import Evaluation, Limit, Question, Store
-from pesky.testing.model import StoreModel, facts
+from pesky.testing.store.reference import ReferenceStore, facts
 
 TASKS = {"train": ("error", "size"), "profile": ("latency",)}
 STUDY = "random things happen"
@@ -38,8 +38,8 @@ class StoreMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.model = StoreModel()
-        self.stores = self.make_stores(lambda: self.model.now)
+        self.reference = ReferenceStore()
+        self.stores = self.make_stores(lambda: self.reference.now)
         for store in self.stores:
             store.open(STUDY, "{}", 0, STUDY)
         self.known: dict[int, Evaluation] = {}
@@ -48,7 +48,7 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(seconds=st.sampled_from([1.0, 3.0, 10.0]))
     def time_passes(self, seconds: float) -> None:
         """Leases run out, or do not."""
-        self.model.now += seconds
+        self.reference.now += seconds
 
     @rule(
         handle=_handles,
@@ -62,8 +62,8 @@ class StoreMachine(RuleBasedStateMachine):
     )
     def append(self, handle, task, missed, evaluations, cost, price, worker, lease) -> None:
         """A question, from someone who knows all the others or missed one, and under some limit."""
-        known = None if missed is None else max(len(self.model.all) - missed, 0)
-        question = Question(task, {"x": len(self.model.all) / 7}, 0.5, price)
+        known = None if missed is None else max(len(self.reference.all) - missed, 0)
+        question = Question(task, {"x": len(self.reference.all) / 7}, 0.5, price)
         limit = Limit(evaluations, cost)
         self._both(handle, "append", question, known=known, limit=limit, worker=worker, lease=lease)
 
@@ -88,21 +88,23 @@ class StoreMachine(RuleBasedStateMachine):
         """A heartbeat, also for what may no longer be one's own or does not exist."""
         self._both(handle, "renew", attempts, lease)
 
-    @precondition(lambda self: self.model.all)
+    @precondition(lambda self: self.reference.all)
     @rule(handle=_handles, data=st.data(), attempt=_attempts, seconds=st.sampled_from([None, 2.5]))
     def tell(self, handle, data, attempt, seconds) -> None:
         """Some or all outcomes: in time, late, again, or in contradiction."""
-        id = data.draw(st.integers(0, len(self.model.all) - 1))
-        expected = TASKS[self.model.all[id]["task"]]
+        id = data.draw(st.integers(0, len(self.reference.all) - 1))
+        expected = TASKS[self.reference.all[id]["task"]]
         outcomes = data.draw(st.dictionaries(st.sampled_from(expected), _values))
         self._both(handle, "tell", id, outcomes, expected, seconds, attempt=attempt)
 
-    @precondition(lambda self: self.model.all)
+    @precondition(lambda self: self.reference.all)
     @rule(handle=_handles, data=st.data(), error=_errors, attempt=_attempts, seconds=st.sampled_from([None, 2.5]))
     def fail(self, handle, data, error, attempt, seconds) -> None:
         """A failure with what was measured nevertheless, of this attempt or of another."""
-        id = data.draw(st.integers(0, len(self.model.all) - 1))
-        outcomes = data.draw(st.dictionaries(st.sampled_from(TASKS[self.model.all[id]["task"]]), _values, max_size=1))
+        id = data.draw(st.integers(0, len(self.reference.all) - 1))
+        outcomes = data.draw(
+            st.dictionaries(st.sampled_from(TASKS[self.reference.all[id]["task"]]), _values, max_size=1)
+        )
         self._both(handle, "fail", id, error, attempt=attempt, seconds=seconds, outcomes=outcomes)
 
     @rule(
@@ -130,17 +132,17 @@ class StoreMachine(RuleBasedStateMachine):
     def look(self, handle) -> None:
         """A reader catches up, and then knows all: what it reads is what changed, no more and no less."""
         before, known = self.revision, dict(self.known)
-        self.model.expire()
+        self.reference.expire()
         self.revision, changed = self.stores[handle].changes(STUDY, before)
         self.known.update((each.id, each) for each in changed)
-        assert [each.id for each in changed] == sorted(self.model.changed)
+        assert [each.id for each in changed] == sorted(self.reference.changed)
         assert (self.revision > before) == bool(changed)
         assert all(before < each.revision <= self.revision for each in changed)
-        assert sorted(self.known) == list(range(len(self.model.all)))
-        assert [facts(each) for _, each in sorted(self.known.items())] == self.model.all
+        assert sorted(self.known) == list(range(len(self.reference.all)))
+        assert [facts(each) for _, each in sorted(self.known.items())] == self.reference.all
         for id, each in known.items():
             assert dict(each.outcomes).items() <= dict(self.known[id].outcomes).items(), "a fact vanished"
-        self.model.changed = set()
+        self.reference.changed = set()
 
     def teardown(self) -> None:
         """The last look: one reader that was there all along, and one who comes now."""
@@ -148,7 +150,7 @@ class StoreMachine(RuleBasedStateMachine):
             self.look(0)
             revision, everything = self.stores[1].changes(STUDY, 0)
             assert revision == self.revision
-            assert [facts(each) for each in everything] == self.model.all
+            assert [facts(each) for each in everything] == self.reference.all
             assert len({each.revision for each in everything}) == len(everything)
         finally:
             for store in self.stores:
@@ -156,9 +158,9 @@ class StoreMachine(RuleBasedStateMachine):
                 store.close()
 
     def _both(self, handle: int, method: str, *arguments: Any, **named: Any) -> None:
-        """Call a method of the store and of the model: both return the same, or both refuse."""
+        """Call a method of the store and of the reference: both return the same, or both refuse."""
         found = _outcome(getattr(self.stores[handle], method), STUDY, *arguments, **named)
-        expected = _outcome(getattr(self.model, method), *arguments, **named)
+        expected = _outcome(getattr(self.reference, method), *arguments, **named)
         assert found == expected
 
 

@@ -3,13 +3,13 @@
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from pesky.cli import codes
-from pesky.cli.advice import advise, code_of, plain, print_advice
+from pesky.cli import exit_codes
 from pesky.cli.consoles import console, say_error, say_json
-from pesky.cli.live import LiveView
-from pesky.cli.plain import PlainLines
-from pesky.cli.snapshot import open_study, where
-from pesky.cli.words import counted
+from pesky.cli.format import counted
+from pesky.cli.live_view import LiveView
+from pesky.cli.log_view import LogView
+from pesky.cli.recommendation import exit_code_of, print_recommendation, to_plain, try_recommend
+from pesky.cli.stored_study import open_study, storage_shown
 from pesky.study_file import StudyFile
 from pesky.study_file.output import Output
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from pesky.study import Ending, Study
 
 
-def conduct(command: str, file: StudyFile, workers: int, tasks: tuple[str, ...], *, as_json: bool, quiet: bool) -> int:
+def run_study(
+    command: str, file: StudyFile, workers: int, tasks: tuple[str, ...], *, as_json: bool, quiet: bool
+) -> int:
     """The exit code of a run, by `pesky run` or `pesky work`, that ends when the budget is spent or on Ctrl-C."""
     screen = console(stderr=as_json)
     study = open_study(file)
@@ -33,25 +35,25 @@ def conduct(command: str, file: StudyFile, workers: int, tasks: tuple[str, ...],
         raise
     if ending.is_storage_away:
         say_error(f"{ending.reason}; the storage does not answer, so there is no recommendation.")
-        return codes.INTERRUPTED
+        return exit_codes.INTERRUPTED
     is_idle = before == {id_: evaluation.state for id_, evaluation in study.evaluations.items()}
-    advice = advise(study)
+    recommendation = try_recommend(study)
     screen.print(_end(command, file, ending, is_idle), soft_wrap=True)
-    print_advice(screen, advice, study.problem)
+    print_recommendation(screen, recommendation, study.problem)
     if as_json:
         say_json(
             {
                 "study": study.name,
-                "storage": where(file),
+                "storage": storage_shown(file),
                 "kind": ending.kind,
                 "reason": ending.reason,
                 "evaluations": ending.evaluations,
                 "failed": ending.failed,
                 "spent": study.spent(),
-                "recommendation": plain(advice),
+                "recommendation": to_plain(recommendation),
             }
         )
-    return codes.INTERRUPTED if ending.kind == "interrupted" else code_of(advice)
+    return exit_codes.INTERRUPTED if ending.kind == "interrupted" else exit_code_of(recommendation)
 
 
 def _run(
@@ -63,11 +65,11 @@ def _run(
     with ExitStack() as stack:
         watch, output = None, None
         if not quiet and screen.is_terminal:
-            watch = stack.enter_context(LiveView(screen, where(file)))
+            watch = stack.enter_context(LiveView(screen, storage_shown(file)))
             # what measurements print scrolls by above the view, instead of through it
             output = stack.enter_context(Output(watch.print)).fileno()
         elif not quiet:
-            watch = PlainLines(screen, study)
+            watch = LogView(screen, study)
         executor = stack.enter_context(Processes(workers, output=output))
         return study.run(
             {task: file.calls[task] for task in tasks},
@@ -85,9 +87,9 @@ def _run(
 def _beginning(command: str, file: StudyFile, study: "Study") -> str:
     kept = list(study.evaluations.values())
     if not kept:
-        return f"New study {study.name!r}, kept in {where(file)}."
+        return f"New study {study.name!r}, kept in {storage_shown(file)}."
     anew = " (--fresh starts anew)" if command == "run" else ""
-    return f"Continuing {study.name!r} in {where(file)}: {counted(len(kept))} there already{anew}."
+    return f"Continuing {study.name!r} in {storage_shown(file)}: {counted(len(kept))} there already{anew}."
 
 
 def _end(command: str, file: StudyFile, ending: "Ending", is_idle: bool) -> str:

@@ -1,4 +1,4 @@
-"""One picture of a run: how far it is, the best so far, what each task told and cost, and what runs now."""
+"""The dashboard of a run: how far it is, the best so far, what each task told and cost, and what runs now."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,8 +10,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from pesky.cli.plain import stopping
-from pesky.cli.words import duration, exact, first_line, values
+from pesky.cli.format import duration, exact, first_line, values
+from pesky.cli.log_view import stopping
 from pesky.store import Evaluation, State
 from pesky.text import one_line
 
@@ -26,8 +26,8 @@ SHOWN = 8
 
 
 @dataclass
-class Sight:
-    """What a view knows of a run."""
+class DashboardState:
+    """What the dashboard shows of a run."""
 
     storage: str
     progress: "Progress | None" = None
@@ -54,9 +54,9 @@ class Sight:
         self.progress = progress
 
 
-def frame(sight: Sight, now: float) -> RenderableType:
-    """The picture at a time, in seconds since 1970."""
-    progress = sight.progress
+def dashboard(state: DashboardState, now: float) -> RenderableType:
+    """What to print at a time, in seconds since 1970."""
+    progress = state.progress
     if progress is None:
         return Text("starting ...", style="dim")
     problem = progress.study.problem
@@ -64,7 +64,7 @@ def frame(sight: Sight, now: float) -> RenderableType:
     rows = Table.grid(padding=(0, 2, 0, 0), expand=True)
     rows.add_column(style="dim", no_wrap=True)
     rows.add_column(ratio=1)
-    for part in (_limits(progress), _best(sight), _tasks(sight, progress), _running(progress, now), _counts(sight)):
+    for part in (_limits(progress), _best(state), _tasks(state, progress), _running(progress, now), _counts(state)):
         if rows.row_count and part:
             rows.add_row()
         for label, content in part:
@@ -72,7 +72,7 @@ def frame(sight: Sight, now: float) -> RenderableType:
     return Panel(
         rows,
         title=Text.assemble((one_line(progress.study.name), "bold"), f": {goal}"),
-        subtitle=Text(one_line(sight.storage), style="dim"),
+        subtitle=Text(one_line(state.storage), style="dim"),
         title_align="left",
         subtitle_align="right",
         box=box.ROUNDED,
@@ -102,10 +102,10 @@ def _bar(now: float, limit: float | None, plain: str, text: str) -> RenderableTy
     return bar
 
 
-def _best(sight: Sight) -> Rows:
-    best = sight.best
+def _best(state: DashboardState) -> Rows:
+    best = state.best
     if best is None:
-        return [("best so far", Text(first_line(sight.trouble) or "not known yet", style="dim"))]
+        return [("best so far", Text(first_line(state.trouble) or "not known yet", style="dim"))]
     sure = ("best so far", "bold green") if best.is_confident else ("likeliest", "bold yellow")
     held = Text("   ").join(Text(f"P({text}) = {p:.3f}") for text, p in best.probabilities.items())
     return [
@@ -115,15 +115,15 @@ def _best(sight: Sight) -> Rows:
     ]
 
 
-def _tasks(sight: Sight, progress: "Progress") -> Rows:
+def _tasks(state: DashboardState, progress: "Progress") -> Rows:
     table = Table(box=None, padding=(0, 3, 0, 0), pad_edge=False, header_style="dim", show_edge=False)
     table.add_column("task")
     for heading in ("asked", "spent", "last gain (nats)"):
         table.add_column(heading, justify="right")
     for task in progress.study.problem.tasks:
-        gain = sight.gains.get(task)
+        gain = state.gains.get(task)
         cost = f"{progress.spent.get(task, 0.0):.4g}"
-        table.add_row(Text(task), str(sight.asked.get(task, 0)), cost, "" if gain is None else f"{gain:.3g}")
+        table.add_row(Text(task), str(state.asked.get(task, 0)), cost, "" if gain is None else f"{gain:.3g}")
     return [("tasks", table)]
 
 
@@ -146,14 +146,14 @@ def _running(progress: "Progress", now: float) -> Rows:
     return rows
 
 
-def _counts(sight: Sight) -> Rows:
-    progress = sight.progress
+def _counts(state: DashboardState) -> Rows:
+    progress = state.progress
     assert progress is not None
     text = Text(f"{progress.done} done")
     text.append(f", {progress.failed} failed", style="red" if progress.failed else "")
     text.append(f", {progress.lost} lost", style="yellow" if progress.lost else "")
     rows: Rows = [("so far", text)]
-    if sight.failure is not None:
-        reason = Text(f"#{sight.failure.id} {first_line(sight.failure.error)}", overflow="ellipsis", no_wrap=True)
+    if state.failure is not None:
+        reason = Text(f"#{state.failure.id} {first_line(state.failure.error)}", overflow="ellipsis", no_wrap=True)
         rows.append((Text("last failure", style="red"), reason))
     return rows

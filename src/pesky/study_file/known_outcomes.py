@@ -5,13 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from pesky.errors import ProblemError
+from pesky.problem import Problem
 from pesky.problem.known import Imported, KnownFunction
 from pesky.study_file.function import CallError, Function
-from pesky.study_file.mistake import Findings
+from pesky.study_file.mistakes import Findings
 
 
 @dataclass(frozen=True)
-class Beside(Imported):
+class ImportedFromFolder(Imported):
     """The function at an import path whose module is looked for in `folder` first."""
 
     folder: str
@@ -33,15 +35,32 @@ def known_of(given: Mapping[str, object], folder: Path, importing: bool, finding
     known = {}
     for outcome, text in given.items():
         key = ("known", outcome)
-        known[outcome] = Beside(str(text), str(folder))  # whatever is wrong with it, the outcome is meant to be known
+        known[outcome] = ImportedFromFolder(
+            str(text), str(folder)
+        )  # whatever is wrong with it, the outcome is meant to be known
         if not isinstance(text, str):
             findings.note(key, f"was {text!r}: expected a module and a function in it, like 'prices:total'.")
             continue
         try:
             function = Function.parse(text, str(folder))
-            known[outcome] = Beside(str(function), str(folder))
+            known[outcome] = ImportedFromFolder(str(function), str(folder))
             if importing:
                 function.check()
         except CallError as error:
             findings.note(key, str(error))
     return known
+
+
+def check_known(problem: Problem, findings: Findings) -> None:
+    """Note which known outcomes have functions that do not give a number everywhere."""
+    if not problem.known or findings.concern(("known",)):
+        return
+    # these import torch, which takes seconds
+    from pesky.space import Space
+    from pesky.space.exact import exact_outcomes
+
+    for name, outcome in exact_outcomes(problem, Space.of(problem)).items():
+        try:
+            _ = outcome.spread
+        except ProblemError as error:
+            findings.note(("known", name), f"{error}")

@@ -6,7 +6,7 @@ import pytest
 
 from pesky.errors import DataError
 from pesky.store import Cause, State, Store
-from pesky.testing.base import GONE, LONG, STUDY, StoreTest, ask, assert_same
+from pesky.testing.store.base import GONE, LONG, STUDY, StoreTest, ask, assert_same
 
 BOTH = ("f", "c")
 

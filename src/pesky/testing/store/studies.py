@@ -4,7 +4,7 @@ import pytest
 
 from pesky.errors import StorageError, StudyGone
 from pesky.store import Store
-from pesky.testing.base import LONG, STUDY, StoreTest, ask, assert_same
+from pesky.testing.store.base import LONG, STUDY, StoreTest, ask, assert_same
 
 
 class StudiesContract(StoreTest):

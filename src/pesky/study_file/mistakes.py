@@ -1,4 +1,4 @@
-"""What is wrong with a study file: every mistake with its key, its line and what to do."""
+"""The mistakes of a study file, each with its key, its line and what to do."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pesky.errors import PeskyError
-from pesky.study_file.lines import Key
+from pesky.study_file.key_lines import Key
 
 
 @dataclass(frozen=True)

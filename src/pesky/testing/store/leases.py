@@ -3,7 +3,7 @@
 import time
 
 from pesky.store import Cause, Evaluation, Limit, Question, Refusal, State, Store
-from pesky.testing.base import GONE, LONG, STUDY, StoreTest, append, ask, assert_same
+from pesky.testing.store.base import GONE, LONG, STUDY, StoreTest, append, ask, assert_same
 
 
 class LeasesContract(StoreTest):

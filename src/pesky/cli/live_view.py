@@ -1,10 +1,10 @@
-"""The live view of a run in a terminal."""
+"""The dashboard of a run, kept up to date in a terminal."""
 
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from pesky.cli.frame import Sight, frame
+from pesky.cli.dashboard import DashboardState, dashboard
 from pesky.text import colored
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class LiveView:
     def __init__(self, console: "Console", storage: str):
         from rich.live import Live
 
-        self._sight = Sight(storage=storage)
+        self._state = DashboardState(storage=storage)
         self._live = Live(console=console, get_renderable=self._render, refresh_per_second=4, transient=True)
         self._known: object = None
         self._next = 0.0
@@ -40,7 +40,7 @@ class LiveView:
 
     def __call__(self, progress: "Progress") -> None:
         """Take in where the run stands."""
-        self._sight.take(progress)
+        self._state.take(progress)
         if progress.state != "asking" and time.monotonic() >= self._next:
             self._recommend(progress)
 
@@ -52,16 +52,16 @@ class LiveView:
 
     def _recommend(self, progress: "Progress") -> None:
         known = (progress.done, progress.failed)
-        if known == self._known or not self._sight.has_grounds:
+        if known == self._known or not self._state.has_grounds:
             return
         began = time.monotonic()
         try:
-            self._sight.best = progress.study.recommend()
+            self._state.best = progress.study.recommend()
         except Exception as error:  # a view must not end a run; the recommendation at its end will say what it is
-            self._sight.trouble = f"{type(error).__name__}: {error}"
+            self._state.trouble = f"{type(error).__name__}: {error}"
         self._known = known
         ended = time.monotonic()
         self._next = ended + max(PAUSE, (ended - began) / SHARE)
 
     def _render(self) -> "RenderableType":
-        return frame(self._sight, time.time())
+        return dashboard(self._state, time.time())

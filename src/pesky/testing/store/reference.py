@@ -29,7 +29,7 @@ def facts(evaluation: Evaluation) -> Facts:
     return {key: value for key, value in plain.items() if key not in ("revision", "study")}
 
 
-class StoreModel:
+class ReferenceStore:
     """One study's evaluations as dicts. `changed` collects the ids of those that changed."""
 
     def __init__(self) -> None:

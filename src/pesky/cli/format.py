@@ -1,4 +1,4 @@
-"""Values as people read them.
+"""Values, counts and times, formatted for people.
 
 What a storage holds may be anybody's: of its texts only what a terminal does not obey is printed.
 """

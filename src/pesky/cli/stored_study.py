@@ -1,4 +1,4 @@
-"""The study that a study file speaks of: opened to go on with it, or only looked at."""
+"""The stored study that a study file speaks of: opened to go on with it, read, or forgotten."""
 
 import os
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What the storage has of a study."""
+    """A study as the storage had it when it was read."""
 
     problem: Problem
     evaluations: list[Evaluation]
 
 
-def where(file: StudyFile) -> str:
+def storage_shown(file: StudyFile) -> str:
     """The storage for people to read: a path relative to here, or an URL without its password."""
     path = path_of(file.storage)
     return hidden(file.storage) if path is None else os.path.relpath(path)
@@ -52,12 +52,12 @@ def open_study(file: StudyFile, *, read_only: bool = False) -> "Study":
         raise ProblemError(f"{error} `pesky run {file.path.name} --fresh` forgets the stored one.") from error
 
 
-def look(file: StudyFile) -> Snapshot:
+def read_snapshot(file: StudyFile) -> Snapshot:
     """The study as it is kept; a StorageError if there is none, or if it is damaged. Nothing is written."""
     store = _existing(file, read_only=True)
     if store is None or file.name not in store.names():
         raise StorageError(
-            f"there is no study {file.name!r} in {where(file)} yet: `pesky run {file.path.name}` or "
+            f"there is no study {file.name!r} in {storage_shown(file)} yet: `pesky run {file.path.name}` or "
             f"`pesky ask {file.path.name}` begins it."
         )
     kept = store.load(file.name)

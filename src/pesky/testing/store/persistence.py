@@ -6,7 +6,7 @@ import pytest
 
 from pesky.errors import DataError
 from pesky.store import State, Store
-from pesky.testing.base import LONG, STUDY, StoreTest, ask, assert_same
+from pesky.testing.store.base import LONG, STUDY, StoreTest, ask, assert_same
 
 MU = "\N{GREEK SMALL LETTER MU}"
 VALUES = (
@@ -16,7 +16,7 @@ VALUES = (
 )
 
 
-class KeepingContract(StoreTest):
+class PersistenceContract(StoreTest):
     """What a store promises about what it keeps."""
 
     def test_everything_that_was_asked_is_kept(self, study: Store):

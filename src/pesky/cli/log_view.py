@@ -1,8 +1,8 @@
-"""A run as plain lines, one for each evaluation that ended: for logs, pipes and CI."""
+"""A run as lines of a log, one for each evaluation that ended: for logs, pipes and CI."""
 
 from typing import TYPE_CHECKING
 
-from pesky.cli.words import duration, first_line, is_feasible, measured, values
+from pesky.cli.format import duration, first_line, is_feasible, measured, values
 from pesky.store import Evaluation, State
 from pesky.text import one_line
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _SIGNS = {True: "feasible", False: "infeasible", None: ""}
 
 
-class PlainLines:
+class LogView:
     """Watches a run and prints what ended since it last looked."""
 
     def __init__(self, console: "Console", study: "Study"):

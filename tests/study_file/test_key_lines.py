@@ -5,7 +5,7 @@ import tomllib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pesky.study_file.lines import key_lines
+from pesky.study_file.key_lines import key_lines
 
 TEXT = '''\
 # a comment with = and [brackets]
