@@ -122,7 +122,7 @@ def stress(s: Situation) -> Outcome:
     X = torch.cat([fresh, belief.points[:4], optima.chosen.x[:4]]).requires_grad_()
     gains = gain(X)
     (gradient,) = torch.autograd.grad(gains.sum(), X)
-    info = gain.info
+    info = gain.conditioning.info
     return Outcome(
         runs=info.iterations.numel(),
         halved=int((info.halvings > 0).sum()),

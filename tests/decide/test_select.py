@@ -75,7 +75,7 @@ def test_it_says_how_long_each_stage_took_and_how_ep_fared():
     found = decide(make_belief(rows=2, seed=6))
     assert set(found.seconds) == {"x*", "ep", "maximize"}
     assert all(seconds >= 0 for seconds in found.seconds.values())
-    assert found.acquisition.info.converged.double().mean() > 0.9
+    assert found.acquisition.conditioning.info.converged.double().mean() > 0.9
 
 
 def test_a_cloud_stays_in_the_cube_around_its_centers():

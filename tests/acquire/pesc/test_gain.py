@@ -9,11 +9,8 @@ from small_beliefs import difference_quotient, hyperparameters, make_belief
 from torch import Tensor
 
 from pesky.acquire import base
-from pesky.acquire.fantasy import Fantasies, Pending
-from pesky.acquire.pesc import gain
-from pesky.acquire.pesc.gain import InformationGain, information_gain, neighbors, relevant_points
-from pesky.infer import ep
-from pesky.infer.predict import predict
+from pesky.acquire.fantasy import Pending
+from pesky.acquire.pesc.gain import InformationGain, information_gain
 from pesky.likelihood.probit import YES_NO_NOISE, ProbitLikelihood
 from pesky.likelihood.rows import PROBIT
 from pesky.model import GaussianProcess, Hyperparameters
@@ -120,8 +117,7 @@ def test_the_gain_of_an_answer_is_what_its_entropy_loses():
     x, weight = torch.tensor([[0.2, 0.4], [0.7, 0.3], [0.5, 0.9]]), torch.tensor([0.5, 0.3, 0.2])
     gain = at_points(belief, x, weight, reach=0.2)
     seen = gain.evaluate(grid())
-    cross = seen.covariance.reshape(-1, 12)[gain.gather].view(*gain.knowledge.weight.shape, 12)
-    after = predict(gain.knowledge, seen.mean, seen.variance[..., None, :], cross, belief.amplitude)
+    after = gain.predict(seen)
 
     def fallback(mean: Tensor, variance: Tensor) -> Tensor:
         p = norm.cdf((mean / (1 + variance).sqrt()).numpy())
@@ -184,8 +180,7 @@ def test_with_a_pending_answer_each_sample_has_an_entropy_of_its_own():
     gain, before = gain_of(belief, 20, 200, pending=pending), gain_of(belief, 20, 200)
     seen = gain.evaluate(X)
     assert seen.mean.shape[-2] == 20
-    cross = seen.covariance.reshape(-1, 5)[gain.gather].view(*gain.knowledge.weight.shape, 5)
-    after = predict(gain.knowledge, seen.mean, seen.variance[..., None, :], cross, belief.amplitude)
+    after = gain.predict(seen)
     entropy, none = ProbitLikelihood().entropy, torch.zeros(())
     lost = entropy(seen.mean[2], seen.variance[2], none) - entropy(after.mean[2], after.variance[2], none)
     torch.testing.assert_close(gain(X)[:, 2], (gain.optima.chosen.weight[:, None] * lost).sum(0))
@@ -298,63 +293,6 @@ def test_the_units_of_an_outcome_change_no_gain(scale, row):
         rtol=0,
         atol=1e-6,
     )
-
-
-@pytest.mark.parametrize("rows", [1, 3])
-def test_pruning_changes_gains_by_less_than_the_tolerance(rows, monkeypatch):
-    belief = make_belief(rows=rows, n=40, seed=6, lengthscale=0.2)
-    x = sample_optima(belief, 6, 60, 64, 4, torch.Generator().manual_seed(0)).chosen.x
-    pruned = at_points(belief, x, reach=0.2)
-    monkeypatch.setattr(gain, "RELEVANT", 0.0)
-    whole = at_points(belief, x, reach=0.2)
-    assert whole.knowledge.weight.shape[-1] > pruned.knowledge.weight.shape[-1]
-    changed = (whole(grid()) - pruned(grid())).abs()
-    assert changed.median() < 1e-4
-    # It was a hundredth of it at most, over thirty sets of x*.
-    assert changed.max() < 0.02 * whole(grid()).max()
-
-
-def test_relevant_points_are_those_whose_factor_moves_something_the_most_relevant_first():
-    belief = make_belief(rows=3, n=20, seed=7, lengthscale=0.4, offsets=(1.5, 1.5))
-    likely = int(belief.mean(belief.points)[1:].amin(0).argmax())  # a measured point that is surely feasible
-    x = torch.tensor([[0.3, 0.3], [0.8, 0.6], belief.points[likely].tolist()])
-    points = torch.cat([belief.points, x])
-    seen = Fantasies(belief).evaluator(points)(points)
-    index, active = relevant_points(seen, x, points, belief.lengthscale.amin(-2), 20, 0)
-    mean, covariance = belief.mean(points), belief.covariance(points, points)
-    for m in range(3):
-        spread = covariance[0].diagonal() + covariance[0, 20 + m, 20 + m] - 2 * covariance[0, :, 20 + m]
-        a0 = (mean[0] - mean[0, 20 + m]) / spread.clamp(min=1e-300).sqrt()
-        a = torch.cat([a0[None], mean[1:] / covariance.diagonal(dim1=-2, dim2=-1)[1:].sqrt()])[:, :20]
-        score = torch.nan_to_num(ep.relevance(a))
-        if m == 2:
-            assert score[likely] > gain.RELEVANT
-            score[likely] = 0.0  # x* itself says nothing of itself
-        expected = [i for i in score.argsort(descending=True).tolist() if score[i] >= gain.RELEVANT]
-        assert index[m, :-1][active[m]].tolist() == expected
-        assert index[m, -1] == 20 + m
-    assert 0 < active.sum() < active.numel()
-
-
-def test_pending_points_may_not_be_better_than_the_minimum_either():
-    none = torch.zeros(2, 6, dtype=torch.bool)
-    none[:, 0] = True
-    belief = make_belief(mask=none, offsets=(1.0,))
-    pending = Pending(torch.tensor([[0.9, 0.1], [0.1, 0.9]]), torch.tensor([[True, False], [True, False]]))
-    assert gain_of(belief, reach=None, pending=pending).knowledge.weight.shape[-1] > 2
-
-
-def test_neighbors_lie_one_reach_along_each_axis_reflected_at_the_faces():
-    x = torch.tensor([[0.5, 0.05], [1.0, 0.4]])
-    moved = neighbors(x, torch.tensor([0.1, 0.2]), None)
-    expected = [
-        [[0.6, 0.05], [0.5, 0.25], [0.4, 0.05], [0.5, 0.15]],
-        [[0.9, 0.4], [1.0, 0.6], [0.9, 0.4], [1.0, 0.2]],
-    ]
-    torch.testing.assert_close(moved, torch.tensor(expected))
-    assert (neighbors(x, torch.tensor([5.0, 5.0]), None) <= 1).all()
-    rounded = neighbors(x, torch.tensor([0.1, 0.2]), lambda u: (4 * u).round() / 4)
-    torch.testing.assert_close(rounded, (4 * moved).round() / 4)
 
 
 def test_many_points_are_taken_in_turns_with_the_same_result(monkeypatch):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
-from pesky.acquire.pesc.gain import InformationGain, information_gain, refresh
+from pesky.acquire.pesc.gain import InformationGain, information_gain, updated_gain
 from pesky.acquire.pesc.options import DEFAULT, OPTIONS, PescOptions
 from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import hyperparameter_samples
@@ -57,7 +57,7 @@ class PredictiveEntropySearch(Rule):
         assert isinstance(before, InformationGain)
         with context.timed("ep"):
             resolution = self.options.resolution(context.asked)
-            return refresh(before, context.belief, context.generator, context.pending, resolution)
+            return updated_gain(before, context.belief, context.generator, context.pending, resolution)
 
 
 @dataclass(frozen=True)
