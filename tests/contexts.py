@@ -32,6 +32,11 @@ def infeasible(rows: int = 3, **given) -> GaussianProcess:
     return make_belief(rows=rows, n=8, seed=1, offsets=(-2.0,) * (rows - 1), **given)
 
 
+def answer_noise(belief: Belief) -> Tensor:
+    """Of each constraint, the variance that a yes or a no adds to its latent function."""
+    return torch.tensor([float(kind == "probit") for kind in belief.likelihoods.kinds[1:]])
+
+
 def samples_of(belief: GaussianProcess, count: int) -> GaussianProcess:
     """Hyperparameter samples that differ from each other."""
     scale = torch.linspace(0.8, 1.3, count)[:, None]

@@ -31,7 +31,7 @@ def brute_force(
     gain = torch.zeros(m, rows)
     for j in range(rows):
         at = [] if pending is None else pending.rows[:, j].nonzero()[:, 0].tolist()
-        entropy = _answer_entropy if bool(belief.binary[j]) else _entropy
+        entropy = _answer_entropy if belief.likelihoods.kinds[j] == "probit" else _entropy
         noise = float(belief.noise[j])
         before = entropy(z[j, :, n : n + m], awaited[j][:, at], noise)
         after = 0.0

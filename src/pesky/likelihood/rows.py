@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.infer.gaussian import log_cdf
@@ -81,6 +81,11 @@ class Likelihoods:
     ) -> Float[Tensor, "*b j x"]:
         """The same in logarithms, accurate where it is small."""
         return log_cdf(self.z_score(mean, variance))
+
+    def rows_of(self, likelihood: Likelihood, device: torch.device) -> Int[Tensor, " r"]:
+        """The rows that have this likelihood."""
+        rows = [row for row, kind in enumerate(self.kinds) if kind == likelihood.kind]
+        return torch.tensor(rows, dtype=torch.long, device=device)
 
     def latent(self) -> Iterator[tuple[LatentLikelihood, Bool[Tensor, " j"]]]:
         """Each likelihood that is not Gaussian, and which rows are its own."""

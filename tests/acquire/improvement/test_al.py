@@ -11,7 +11,8 @@ from torch import Tensor
 from pesky import Study
 from pesky.acquire import BotorchAcquisition
 from pesky.acquire.fantasy import Pending
-from pesky.acquire.improvement.al import AugmentedLagrangian, Lagrangian
+from pesky.acquire.improvement.al import AugmentedLagrangian
+from pesky.acquire.improvement.lagrangian import Lagrangian
 from pesky.model import GaussianProcess
 from pesky.model.exact import ExactRow, WithKnown
 from pesky.space.exact import Exact
@@ -39,22 +40,27 @@ def plain(of: Lagrangian, f: Tensor, c: Tensor) -> Tensor:
 def test_improvement_and_mean_are_those_of_draws(k: int):
     belief = make_belief(rows=k + 1, n=8, seed=1, offsets=(0.3,) * k)
     acquisition = AugmentedLagrangian(samples=4096).improvement(context(belief))
-    assert not bool(acquisition.is_exhausted)
+    assert not bool(acquisition.criterion.is_exhausted)
     X = points(60)
     X = X[acquisition(X)[:, 0].topk(6).indices]
     z = torch.randn(200_000, k + 1, 6, generator=torch.Generator().manual_seed(0))
     drawn = belief.mean(X) + belief.variance(X).sqrt() * z
-    level = torch.stack([plain(acquisition.lagrangian, drawn[:, 0, i], drawn[:, 1:, i].mT) for i in range(6)], 1)
+    level = torch.stack(
+        [plain(acquisition.posterior.lagrangian, drawn[:, 0, i], drawn[:, 1:, i].mT) for i in range(6)], 1
+    )
 
     at_data = belief.mean(belief.points)
-    torch.testing.assert_close(acquisition.lowest, plain(acquisition.lagrangian, at_data[0], at_data[1:]).min())
+    torch.testing.assert_close(
+        acquisition.lowest, plain(acquisition.posterior.lagrangian, at_data[0], at_data[1:]).min()
+    )
     gained = (acquisition.lowest - level).clamp(min=0.0)
     error = gained.std(0) / len(z) ** 0.5
     assert ((acquisition.forward(X)[0].exp() - gained.mean(0)).abs() <= 4 * error + 2e-3 * gained.mean(0)).all()
 
     by_mean = BY_MEAN.improvement(context(belief))
-    assert bool(by_mean.is_exhausted)
-    mean = by_mean.reference + by_mean.threshold * (by_mean.threshold.log() - by_mean.forward(X)[0])
+    assert bool(by_mean.criterion.is_exhausted)
+    _, threshold, lowest_mean = by_mean.criterion
+    mean = lowest_mean + threshold * (threshold.log() - by_mean.forward(X)[0])
     assert ((mean - level.mean(0)).abs() <= 4 * level.std(0) / len(z) ** 0.5).all()
 
 
@@ -121,7 +127,12 @@ def test_idle_evaluations_count_as_ones_without_progress():
     assert bool(after.rho < before.rho)
     belief = infeasible()
     asked = replace(context(belief), asked=len(belief.points) + 1)
-    assert bool((rule.improvement(asked).lagrangian.rho < rule.improvement(context(belief)).lagrangian.rho).all())
+    assert bool(
+        (
+            rule.improvement(asked).posterior.lagrangian.rho
+            < rule.improvement(context(belief)).posterior.lagrangian.rho
+        ).all()
+    )
 
 
 @pytest.mark.parametrize("rule", [AugmentedLagrangian(), BY_MEAN])
@@ -137,9 +148,11 @@ def test_units_do_not_matter(rule: AugmentedLagrangian):
         ),
     )  # fmt: skip
     one, two = rule.improvement(context(belief)), rule.improvement(context(other))
-    assert bool((one.lagrangian.multiplier > 0).any())
-    torch.testing.assert_close(two.lagrangian.multiplier, one.lagrangian.multiplier, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(two.lagrangian.rho, one.lagrangian.rho, rtol=1e-5, atol=0)
+    assert bool((one.posterior.lagrangian.multiplier > 0).any())
+    torch.testing.assert_close(
+        two.posterior.lagrangian.multiplier, one.posterior.lagrangian.multiplier, rtol=1e-5, atol=1e-5
+    )
+    torch.testing.assert_close(two.posterior.lagrangian.rho, one.posterior.lagrangian.rho, rtol=1e-5, atol=0)
     moved = two(X) - one(X)
     torch.testing.assert_close(moved, torch.full_like(moved, torch.tensor(7.0).log().item()), rtol=0, atol=2e-4)
 
@@ -186,7 +199,7 @@ def test_where_nothing_is_to_be_gained_the_mean_decides():
         y = torch.stack([told[:, 0], told[:, 0] - 0.3])
         belief = replace(some, X=told.expand(2, n, 1), y=y, mask=torch.ones(2, n, dtype=torch.bool))
         acquisition = rule.improvement(context(belief))
-        assert bool(acquisition.is_exhausted) == is_exhausted
+        assert bool(acquisition.criterion.is_exhausted) == is_exhausted
         assert float(X[acquisition(X)[:, 0].argmax()]) == pytest.approx(float(lowest), abs=5e-3)
 
 
@@ -199,7 +212,9 @@ def test_a_known_objective_is_a_row_like_another():
     X = X[acquisition(X)[:, 0].topk(6).indices]
     z = torch.randn(200_000, 6, generator=torch.Generator().manual_seed(0))
     c = constraint.mean(X)[0] + constraint.variance(X)[0].sqrt() * z
-    level = torch.stack([plain(acquisition.lagrangian, X[i].sum().expand(len(z)), c[None, :, i]) for i in range(6)], 1)
+    level = torch.stack(
+        [plain(acquisition.posterior.lagrangian, X[i].sum().expand(len(z)), c[None, :, i]) for i in range(6)], 1
+    )
     gained = (acquisition.lowest - level).clamp(min=0.0)
     error = gained.std(0) / len(z) ** 0.5
     assert ((acquisition.forward(X)[0].exp() - gained.mean(0)).abs() <= 4 * error + 5e-3 * gained.mean(0)).all()
@@ -213,7 +228,7 @@ def test_what_is_pending_is_not_asked_again():
     pending = Pending(best, torch.ones(1, 3, dtype=torch.bool))
     after = rule.improvement(context(belief, pending))
     assert float(after(best)) < float(values.max()) - 3
-    assert after.lowest <= belief.mean(best)[0, 0] + after.lagrangian.penalty(belief.mean(best)[1:])
+    assert after.lowest <= belief.mean(best)[0, 0] + after.posterior.lagrangian.penalty(belief.mean(best)[1:])
     assert torch.isfinite(after(X)).all()
 
 

@@ -14,9 +14,10 @@ from torch import Tensor
 from benchmarks.as_botorch import as_botorch
 from pesky.acquire import BotorchAcquisition
 from pesky.acquire.fantasy import Pending
-from pesky.acquire.improvement.eic import ExpectedImprovement, Improvement, log_noise_factor
-from pesky.acquire.improvement.incumbent import Feasibility, Incumbent, log_feasibility, log_improvement
+from pesky.acquire.improvement.eic import ConstrainedExpectedImprovement, ExpectedImprovement, log_noise_factor
+from pesky.acquire.improvement.incumbent import Incumbent, ProbabilityOfFeasibility, log_feasibility, log_improvement
 from pesky.acquire.maximize import maximize
+from pesky.likelihood import Likelihoods
 from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model import GaussianProcess
 from pesky.model.botorch import BotorchBelief
@@ -29,7 +30,7 @@ PLAIN = ExpectedImprovement(noise_factor=False)
 def test_it_is_the_mean_of_what_draws_improve_where_they_are_feasible(rows: int):
     belief = feasible(rows)
     acquisition = PLAIN.acquisition(context(belief))
-    assert isinstance(acquisition, Improvement)
+    assert isinstance(acquisition, ConstrainedExpectedImprovement)
     X = points(100)
     X = X[acquisition(X)[:, 0].topk(6).indices]
     z = torch.randn(200_000, rows, 6, generator=torch.Generator().manual_seed(0))
@@ -43,7 +44,7 @@ def test_it_is_the_mean_of_what_draws_improve_where_they_are_feasible(rows: int)
 def test_the_incumbent_is_the_lowest_mean_where_confidence_holds():
     belief = feasible()
     acquisition = PLAIN.acquisition(context(belief))
-    assert isinstance(acquisition, Improvement)
+    assert isinstance(acquisition, ConstrainedExpectedImprovement)
     grid = torch.cartesian_prod(torch.linspace(0, 1, 101), torch.linspace(0, 1, 101))
     chance = torch.special.ndtr(belief.mean(grid)[1:] / belief.variance(grid)[1:].sqrt())
     lowest = belief.mean(grid)[0][(chance >= 0.95).all(0)].min()
@@ -54,7 +55,7 @@ def test_the_incumbent_is_the_lowest_mean_where_confidence_holds():
 def test_it_is_botorchs_own_where_the_definitions_coincide():
     belief, X = feasible(noise=1e-2), points()
     acquisition = PLAIN.acquisition(context(belief))
-    assert isinstance(acquisition, Improvement)
+    assert isinstance(acquisition, ConstrainedExpectedImprovement)
     model = as_botorch(belief)
     bounds: dict[int, tuple[float | None, float | None]] = {1: (0.0, None), 2: (0.0, None)}
     theirs = LogConstrainedExpectedImprovement(model, acquisition.eta, 0, bounds, maximize=False)
@@ -67,7 +68,7 @@ def test_it_is_botorchs_own_where_the_definitions_coincide():
 def test_without_an_incumbent_it_is_botorchs_probability_of_feasibility():
     belief, X = infeasible(), points()
     acquisition = ExpectedImprovement().acquisition(context(belief))
-    assert isinstance(acquisition, Feasibility)
+    assert isinstance(acquisition, ProbabilityOfFeasibility)
     theirs = LogProbabilityOfFeasibility(as_botorch(belief), {1: (0.0, None), 2: (0.0, None)})
     torch.testing.assert_close(acquisition(X)[:, 0], theirs(X[:, None]), rtol=1e-6, atol=1e-6)
 
@@ -125,11 +126,11 @@ def test_gradients_are_difference_quotients_and_batches_their_elements(build, ru
     batched = rule.acquisition(context(several))
     for i in range(3):
         one = sample_of(several, i)
-        if isinstance(batched, Improvement):
+        if isinstance(batched, ConstrainedExpectedImprovement):
             incumbent = Incumbent(batched.search_centers[0], batched.eta[i], torch.tensor(True))
-            alone = Improvement(one, batched.search_centers, incumbent, rule.noise_factor)
+            alone = ConstrainedExpectedImprovement(one, batched.search_centers, incumbent, rule.noise_factor)
         else:
-            alone = Feasibility(one, batched.search_centers)
+            alone = ProbabilityOfFeasibility(one, batched.search_centers)
         torch.testing.assert_close(batched.forward(X.expand(3, *X.shape))[i], alone.forward(X))
     mean = batched.forward(X.expand(3, *X.shape)).exp().mean(0)[0]
     torch.testing.assert_close(batched(X)[:, 0].exp(), mean)
@@ -150,7 +151,7 @@ def test_everything_is_finite_at_measured_noise_free_points(build, rows: int):
 
 def test_a_yes_no_row_counts_with_the_probability_of_its_answer():
     mean, variance = torch.tensor([[0.0], [0.7], [0.7]]), torch.tensor([[1.0], [0.5], [0.5]])
-    value = log_feasibility(mean, variance, torch.tensor([False, False, True]))
+    value = log_feasibility(Likelihoods(("gaussian", "gaussian", "probit")), mean, variance)
     chance = [0.5 * math.erfc(-0.7 / math.sqrt(2 * v)) for v in (0.5, 1.5)]
     assert value.item() == pytest.approx(math.log(chance[0] * chance[1]))
 
@@ -159,7 +160,7 @@ def test_a_yes_no_row_counts_with_the_probability_of_its_answer():
     noise[1] = YES_NO_NOISE
     belief = replace(feasible(2), kinds=("gaussian", "probit"), hyperparameters=h._replace(noise=noise))
     acquisition = PLAIN.acquisition(context(belief, confidence=0.6))
-    assert isinstance(acquisition, Improvement)
+    assert isinstance(acquisition, ConstrainedExpectedImprovement)
     X = points()
     chance = torch.special.ndtr(belief.mean(X)[1] / (1 + belief.variance(X)[1]).sqrt())
     gained = log_improvement(belief.mean(X)[0], belief.variance(X)[0], acquisition.eta)
@@ -193,14 +194,14 @@ def test_where_nothing_is_feasible_yet_it_keeps_moving_until_something_is():
     belief = observed(X)
     while not recommend(belief, context(belief).space, torch.tensor([0.95]), 0).is_confident:
         acquisition = ExpectedImprovement().acquisition(context(belief, seed=len(X)))
-        assert isinstance(acquisition, Feasibility)
+        assert isinstance(acquisition, ProbabilityOfFeasibility)
         best = maximize(acquisition, torch.cat([points(256, seed=len(X)), acquisition.search_centers])).x
         assert torch.cdist(best, X).min() > 1e-3
         X = torch.cat([X, best])
         assert len(X) < 16
         belief = observed(X)
     assert len(X) > 6
-    assert isinstance(ExpectedImprovement().acquisition(context(belief)), Improvement)
+    assert isinstance(ExpectedImprovement().acquisition(context(belief)), ConstrainedExpectedImprovement)
 
 
 def test_as_an_acquisition_of_botorch():

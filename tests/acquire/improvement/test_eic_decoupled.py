@@ -12,13 +12,8 @@ from pesky import Study
 from pesky.acquire import BotorchAcquisition
 from pesky.acquire.fantasy import Pending
 from pesky.acquire.improvement.eic import ExpectedImprovement
-from pesky.acquire.improvement.eic_decoupled import (
-    TwoStageImprovement,
-    entropy,
-    entropy_reductions,
-    equally_likely,
-    minimizers,
-)
+from pesky.acquire.improvement.eic_decoupled import TwoStageImprovement
+from pesky.acquire.improvement.minimizer_entropy import entropy, entropy_reductions, equally_likely, minimizers
 from pesky.model import GaussianProcess
 from pesky.model.belief import Belief
 from pesky.test_functions import toy

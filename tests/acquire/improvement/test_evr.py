@@ -2,20 +2,20 @@
 
 import pytest
 import torch
-from contexts import context, feasible, infeasible, points, sample_of, samples_of
+from contexts import answer_noise, context, feasible, infeasible, points, sample_of, samples_of
 from small_beliefs import difference_quotient
 from torch import Tensor
 
 from pesky.acquire.fantasy import Pending
-from pesky.acquire.improvement.evr import SettledVolume, VolumeReduction
-from pesky.acquire.improvement.incumbent import Feasibility
+from pesky.acquire.improvement.evr import ExpectedVolumeReduction, VolumeReduction
+from pesky.acquire.improvement.incumbent import ProbabilityOfFeasibility
 from pesky.acquire.maximize import maximize
 from pesky.infer.bivariate import bivariate_cdf, cdf
 from pesky.model.belief import Belief
 
 
 def chance(belief: Belief, X: Tensor) -> Tensor:
-    return cdf(belief.mean(X)[1:] / (belief.variance(X)[1:] + belief.binary[1:, None].double()).sqrt()).prod(0)
+    return cdf(belief.mean(X)[1:] / (belief.variance(X)[1:] + answer_noise(belief)[:, None]).sqrt()).prod(0)
 
 
 def by_grid(belief: Belief, eta: Tensor, X: Tensor, cells: int = 60) -> Tensor:
@@ -35,7 +35,7 @@ def test_it_is_the_mean_of_what_draws_take_off(rows: int):
     """Joint draws of all rows at x and at all x': which x' still may beat the incumbent, before and after."""
     belief = feasible(rows)
     acquisition = VolumeReduction(points=2000).acquisition(context(belief))
-    assert isinstance(acquisition, SettledVolume)
+    assert isinstance(acquisition, ExpectedVolumeReduction)
     X = points(100)
     X = X[acquisition(X)[:, 0].topk(16).indices[::4]]
     axis = (torch.arange(30) + 0.5) / 30
@@ -47,22 +47,22 @@ def test_it_is_the_mean_of_what_draws_take_off(rows: int):
     )
     f, f_x = drawn[0, : len(Z)], drawn[0, len(Z) :]
     is_feasible = (drawn[1:, len(Z) :] >= 0).all(0)
-    # x' counts with the probability of its own feasibility, of which a look at f(x) says nothing
+    # x' counts with the probability of its own feasibility, of which f(x) says nothing
     h = chance(belief, Z)
     for i in range(len(X)):
-        now = f <= worth_eta(acquisition, belief)
+        now = f <= eta_of(acquisition, belief)
         for complete in (False, True):
             hit = is_feasible[i] if complete else torch.ones(n, dtype=torch.bool)
             after = now & ((f <= f_x[i]) | ~hit)
             taken = (h @ (now.double() - after.double())) / len(Z)
-            value = SettledVolume(
-                belief, acquisition.search_centers, acquisition.place, worth_eta(acquisition, belief), complete
+            value = ExpectedVolumeReduction(
+                belief, acquisition.search_centers, acquisition.sample, eta_of(acquisition, belief), complete
             )(X)[i, 0]
             error = taken.std() / n**0.5
             assert value.exp() == pytest.approx(float(taken.mean()), abs=float(4 * error + 0.05 * taken.mean()))
 
 
-def worth_eta(acquisition: SettledVolume, belief: Belief) -> Tensor:
+def eta_of(acquisition: ExpectedVolumeReduction, belief: Belief) -> Tensor:
     return belief.mean(acquisition.search_centers[:1])[0, 0]
 
 
@@ -70,8 +70,8 @@ def worth_eta(acquisition: SettledVolume, belief: Belief) -> Tensor:
 def test_it_is_the_integral(rows: int, noise: float):
     belief, X = feasible(rows, noise=noise), points(25)
     acquisition = VolumeReduction(points=4000, complete=False).acquisition(context(belief))
-    assert isinstance(acquisition, SettledVolume)
-    exact = by_grid(belief, worth_eta(acquisition, belief), X)
+    assert isinstance(acquisition, ExpectedVolumeReduction)
+    exact = by_grid(belief, eta_of(acquisition, belief), X)
     value = acquisition(X)[:, 0].exp()
     assert ((value - exact).abs() <= 0.05 * exact + 0.01 * exact.max()).all()
     rough, complete = (VolumeReduction(complete=c).acquisition(context(belief))(X)[:, 0].exp() for c in (False, True))
@@ -84,13 +84,13 @@ def test_it_is_the_integral(rows: int, noise: float):
 def test_gradients_are_difference_quotients_and_finite_everywhere(rows: int, noise: float):
     belief, X = feasible(rows, noise=noise), points(60)
     acquisition = VolumeReduction().acquisition(context(belief))
-    assert isinstance(acquisition, SettledVolume)
+    assert isinstance(acquisition, ExpectedVolumeReduction)
     X = X[acquisition(X)[:, 0].topk(20).indices]
     here = X.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(acquisition(here).sum(), here)
     by_steps = difference_quotient(lambda x: acquisition(x)[:, 0], X, 1e-6)
     torch.testing.assert_close(gradient, by_steps, rtol=1e-3, atol=1e-3)
-    anywhere = torch.cat([belief.points, acquisition.search_centers, acquisition.place.points]).requires_grad_()
+    anywhere = torch.cat([belief.points, acquisition.search_centers, acquisition.sample.points]).requires_grad_()
     value = acquisition(anywhere)
     assert torch.isfinite(value).all()
     assert torch.isfinite(torch.autograd.grad(value.sum(), anywhere)[0]).all()
@@ -99,17 +99,17 @@ def test_gradients_are_difference_quotients_and_finite_everywhere(rows: int, noi
 def test_batches_are_their_elements():
     several, X = samples_of(feasible(), 3), points()
     acquisition = VolumeReduction().acquisition(context(several))
-    assert isinstance(acquisition, SettledVolume)
+    assert isinstance(acquisition, ExpectedVolumeReduction)
     each = acquisition.forward(X.expand(3, *X.shape))
     for i in range(3):
         one = sample_of(several, i)
-        place = type(acquisition.place)(*(t[i] for t in acquisition.place))
-        alone = SettledVolume(one, acquisition.search_centers, place, worth_eta(acquisition, one), True)
+        sample = type(acquisition.sample)(*(t[i] for t in acquisition.sample))
+        alone = ExpectedVolumeReduction(one, acquisition.search_centers, sample, eta_of(acquisition, one), True)
         torch.testing.assert_close(each[i], alone.forward(X))
 
 
 def test_without_an_incumbent_it_is_the_probability_of_feasibility():
-    assert isinstance(VolumeReduction().acquisition(context(infeasible())), Feasibility)
+    assert isinstance(VolumeReduction().acquisition(context(infeasible())), ProbabilityOfFeasibility)
 
 
 def test_what_is_pending_is_believed():

@@ -3,14 +3,14 @@
 import mpmath
 import pytest
 import torch
-from contexts import context, feasible, infeasible, points, sample_of, samples_of
+from contexts import answer_noise, context, feasible, infeasible, points, sample_of, samples_of
 from small_beliefs import difference_quotient
 from torch import Tensor
 
 from pesky.acquire.fantasy import Pending
-from pesky.acquire.improvement.ieci import IntegratedImprovement, SettledImprovement, log_doubtful_improvement
-from pesky.acquire.improvement.incumbent import Feasibility, log_improvement
-from pesky.acquire.improvement.integral import find_mass
+from pesky.acquire.improvement.ieci import ExpectedImprovementReduction, IntegratedImprovement, log_excess_improvement
+from pesky.acquire.improvement.incumbent import ProbabilityOfFeasibility, log_improvement
+from pesky.acquire.improvement.integral import importance_sample
 from pesky.acquire.maximize import maximize
 from pesky.model import GaussianProcess
 from pesky.model.belief import Belief
@@ -28,7 +28,7 @@ def by_grid(belief: Belief, eta: Tensor, X: Tensor, cells: int = 60) -> Tensor:
     """The definition, in plain numbers."""
     Z = grid(cells)
     mean, variance = belief.mean(Z), belief.variance(Z)
-    h = torch.special.ndtr(mean[1:] / (variance[1:] + belief.binary[1:, None].double()).sqrt()).prod(0)
+    h = torch.special.ndtr(mean[1:] / (variance[1:] + answer_noise(belief)[:, None]).sqrt()).prod(0)
     cross = belief.covariance(Z, X)[0]
     after = variance[0][:, None] - cross.square() / (belief.variance(X)[0] + belief.noise[0])
 
@@ -44,7 +44,7 @@ def by_grid(belief: Belief, eta: Tensor, X: Tensor, cells: int = 60) -> Tensor:
 def test_it_is_the_integral(rows: int, noise: float):
     belief, X = feasible(rows, noise=noise), points(25)
     acquisition = IntegratedImprovement(points=4000).acquisition(context(belief))
-    assert isinstance(acquisition, SettledImprovement)
+    assert isinstance(acquisition, ExpectedImprovementReduction)
     exact = by_grid(belief, acquisition.eta, X)
     value = acquisition(X)[:, 0].exp()
     assert ((value - exact).abs() <= 0.05 * exact + 0.01 * exact.max()).all()
@@ -52,18 +52,18 @@ def test_it_is_the_integral(rows: int, noise: float):
     assert ((rough - exact).abs() <= 0.1 * exact + 0.05 * exact.max()).all()
 
 
-def test_the_variance_after_a_look_is_that_of_a_belief_with_one_more_datum():
+def test_the_variance_after_a_measurement_is_that_of_a_belief_with_one_more_datum():
     belief, x, Z = feasible(1), points(1), points(50, seed=2)
     more = GaussianProcess(
         belief.kernel, torch.cat([belief.X, x[None]], 1), torch.cat([belief.y, belief.mean(x)], 1),
         torch.ones(1, 9, dtype=torch.bool), belief.hyperparameters,
     )  # fmt: skip
     acquisition = IntegratedImprovement().acquisition(context(belief))
-    assert isinstance(acquisition, SettledImprovement)
-    at = acquisition.place.points
+    assert isinstance(acquisition, ExpectedImprovementReduction)
+    at = acquisition.sample.points
     now, then = (log_improvement(b.mean(at)[0], b.variance(at)[0], acquisition.eta).exp() for b in (belief, more))
-    doubtful = now - (acquisition.eta - belief.mean(at)[0]).clamp(min=0.0)
-    expected = acquisition.place.log_total.exp() * ((now - then) / doubtful).mean()
+    excess = now - (acquisition.eta - belief.mean(at)[0]).clamp(min=0.0)
+    expected = acquisition.sample.log_normalizer.exp() * ((now - then) / excess).mean()
     torch.testing.assert_close(acquisition(x)[0, 0].exp(), expected)
     torch.testing.assert_close(more.mean(Z), belief.mean(Z))
 
@@ -77,11 +77,11 @@ def test_late_in_a_run_the_points_are_where_the_improvement_still_is():
     y = 20 * (far - 0.5).square().sum(-1)
     belief = GaussianProcess("se", far[None], y[None], torch.ones(1, len(far), dtype=torch.bool), h)
     acquisition = IntegratedImprovement().acquisition(context(belief))
-    assert isinstance(acquisition, SettledImprovement)
+    assert isinstance(acquisition, ExpectedImprovementReduction)
     box = grid(200, torch.full((2,), 0.4), 0.2)
     total = 0.04 * log_improvement(belief.mean(box)[0], belief.variance(box)[0], acquisition.eta).exp().mean()
-    assert acquisition.place.log_total.exp() == pytest.approx(float(total), rel=0.05)
-    assert len(acquisition.place.points.unique(dim=0)) > 100
+    assert acquisition.sample.log_normalizer.exp() == pytest.approx(float(total), rel=0.05)
+    assert len(acquisition.sample.points.unique(dim=0)) > 100
     best = maximize(acquisition, torch.cat([points(256), acquisition.search_centers])).x
     assert (best - 0.5).norm() < 0.1
 
@@ -95,8 +95,8 @@ def test_gradients_are_difference_quotients_and_finite_everywhere(rows: int, noi
     (gradient,) = torch.autograd.grad(acquisition(here).sum(), here)
     by_steps = difference_quotient(lambda x: acquisition(x)[:, 0], X, 1e-6)
     torch.testing.assert_close(gradient, by_steps, rtol=1e-3, atol=1e-3)
-    assert isinstance(acquisition, SettledImprovement)
-    anywhere = torch.cat([belief.points, acquisition.search_centers, acquisition.place.points]).requires_grad_()
+    assert isinstance(acquisition, ExpectedImprovementReduction)
+    anywhere = torch.cat([belief.points, acquisition.search_centers, acquisition.sample.points]).requires_grad_()
     value = acquisition(anywhere)
     assert torch.isfinite(value).all()
     assert torch.isfinite(torch.autograd.grad(value.sum(), anywhere)[0]).all()
@@ -107,11 +107,13 @@ def test_gradients_are_difference_quotients_and_finite_everywhere(rows: int, noi
 def test_batches_are_their_elements():
     several, X = samples_of(feasible(), 3), points()
     acquisition = IntegratedImprovement().acquisition(context(several))
-    assert isinstance(acquisition, SettledImprovement)
+    assert isinstance(acquisition, ExpectedImprovementReduction)
     each = acquisition.forward(X.expand(3, *X.shape))
     for i in range(3):
-        place = type(acquisition.place)(*(t[i] for t in acquisition.place))
-        alone = SettledImprovement(sample_of(several, i), acquisition.search_centers, place, acquisition.eta[i])
+        sample = type(acquisition.sample)(*(t[i] for t in acquisition.sample))
+        alone = ExpectedImprovementReduction(
+            sample_of(several, i), acquisition.search_centers, sample, acquisition.eta[i]
+        )
         torch.testing.assert_close(each[i], alone.forward(X))
         exact = by_grid(sample_of(several, i), acquisition.eta[i], X)
         assert ((each[i, 0].exp() - exact).abs() <= 0.15 * exact + 0.15 * exact.max()).all()
@@ -119,7 +121,7 @@ def test_batches_are_their_elements():
 
 def test_without_an_incumbent_it_is_the_probability_of_feasibility():
     acquisition = IntegratedImprovement().acquisition(context(infeasible()))
-    assert isinstance(acquisition, Feasibility)
+    assert isinstance(acquisition, ProbabilityOfFeasibility)
 
 
 def test_what_is_pending_is_believed():
@@ -137,25 +139,25 @@ def test_what_is_pending_is_believed():
     )
 
 
-def test_draws_of_a_uniform_mass_are_uniform():
+def test_points_drawn_from_a_uniform_density_are_uniform():
     """However many points the pool has around the incumbent."""
     belief = feasible(1)
     now = context(belief)
     at = recommend(belief, now.space, now.confidence, 0).u
 
-    def log_mass(mean: Tensor, variance: Tensor) -> Tensor:
+    def log_density(mean: Tensor, variance: Tensor) -> Tensor:
         return torch.zeros_like(mean[..., 0, :])
 
-    place = find_mass(belief, now, at, 1000, log_mass)
-    assert float(place.log_total) == pytest.approx(0.0, abs=0.02)
-    torch.testing.assert_close(place.points.mean(0), torch.full((2,), 0.5), rtol=0, atol=0.05)
-    torch.testing.assert_close(place.points.std(0), torch.full((2,), 12**-0.5), rtol=0, atol=0.03)
+    sample = importance_sample(belief, now, at, 1000, log_density)
+    assert float(sample.log_normalizer) == pytest.approx(0.0, abs=0.02)
+    torch.testing.assert_close(sample.points.mean(0), torch.full((2,), 0.5), rtol=0, atol=0.05)
+    torch.testing.assert_close(sample.points.std(0), torch.full((2,), 12**-0.5), rtol=0, atol=0.03)
 
 
 @pytest.mark.parametrize("u", [-12.0, -0.5, 0.0, 3.0, 12.0])
-def test_only_the_doubtful_part_of_the_improvement_is_counted(u: float):
+def test_only_what_the_variance_adds_to_the_improvement_is_counted(u: float):
     """At u = 12 it is 1e-34 of an improvement of 12, and would be lost in a difference."""
-    value = log_doubtful_improvement(torch.tensor([-u]), torch.ones(1), torch.zeros(()))
+    value = log_excess_improvement(torch.tensor([-u]), torch.ones(1), torch.zeros(()))
     with mpmath.workdps(60):
         improvement = mpmath.npdf(u) + mpmath.mpf(u) * mpmath.erfc(-mpmath.mpf(u) / mpmath.sqrt(2)) / 2
         assert float(value) == pytest.approx(float(mpmath.log(improvement - max(0, mpmath.mpf(u)))), rel=1e-9)

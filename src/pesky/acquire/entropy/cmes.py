@@ -13,6 +13,7 @@ from pesky.acquire.fantasy import Fantasies, FantasyMoments
 from pesky.acquire.pesc.gain import search_near
 from pesky.infer.factors import log_any
 from pesky.infer.gaussian import log_cdf
+from pesky.likelihood.rows import PROBIT
 from pesky.model.belief import Belief, for_samples
 from pesky.optimum.sample import Solutions, sample_solutions
 
@@ -79,7 +80,8 @@ class MinimumInformation(AcquisitionFunction):
         self.weight = chosen.weight
         self.floor = FLOOR * belief.amplitude
         self.noise = torch.maximum(belief.noise, self.floor)
-        self.yes_no = belief.binary.nonzero()[:, 0]
+        self.answered = belief.likelihoods.rows_of(PROBIT, belief.amplitude.device)
+        """Rows whose measurement is a yes or a no."""
         self.expansion = power_expansion().to(belief.points)
         self.memory_per_point = chosen.weight.numel() * (
             len(self.expansion.center) if noise_aware else belief.amplitude.shape[-1]
@@ -118,11 +120,11 @@ class MinimumInformation(AcquisitionFunction):
         unexplained = 1 / (1 + signal_to_noise)[..., None, :]
         objective = self.expansion.given_number(better, unexplained[..., :1, :, :])[..., 0, :, :, :]
         constraints = self.expansion.given_number(feasible, unexplained[..., 1:, :, :])
-        if len(self.yes_no):
-            mean = moments.mean.index_select(-3, self.yes_no)
-            variance = moments.variance.index_select(-2, self.yes_no)[..., None, :]
+        if len(self.answered):
+            mean = moments.mean.index_select(-3, self.answered)
+            variance = moments.variance.index_select(-2, self.answered)[..., None, :]
             answers = self.expansion.given_answer(mean, variance)
-            constraints = constraints.index_copy(-4, self.yes_no - 1, answers)
+            constraints = constraints.index_copy(-4, self.answered - 1, answers)
         return objective * constraints.prod(-4)
 
 

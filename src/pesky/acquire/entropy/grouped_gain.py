@@ -24,6 +24,7 @@ from pesky.acquire.entropy.joint_samples import (
 )
 from pesky.acquire.entropy.sampled_entropy import answer_entropy, number_entropy
 from pesky.acquire.fantasy import Pending
+from pesky.likelihood.rows import PROBIT
 from pesky.model.belief import Belief, PosteriorMoments, over_samples
 from pesky.optimum.sample import Optima
 
@@ -59,7 +60,8 @@ class GroupedGain(AcquisitionFunction):
         self.whitened, self.groups, self.coordinates = whitened, groups, samples.coordinates
         self.amplitude = belief.amplitude
         self.noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
-        self.yes_no = belief.binary.nonzero()[:, 0]
+        self.answered = belief.likelihoods.rows_of(PROBIT, belief.amplitude.device)
+        """Rows whose measurement is a yes or a no."""
         self.infeasible_share = float((~samples.is_feasible).double().mean())
         """Of all samples, those that are feasible nowhere."""
         self.memory_per_point = samples.coordinates[..., 0].numel()
@@ -80,9 +82,9 @@ class GroupedGain(AcquisitionFunction):
         """The entropy of all samples, less that of the groups on average."""
         now = group_moments(moments, loadings, sums, self.pending, self.amplitude)
         entropy = number_entropy(now, self.noise)
-        if len(self.yes_no):
-            answers = GroupMoments(*(t if t.shape[-3] == 1 else t.index_select(-3, self.yes_no) for t in now))
-            entropy = entropy.index_copy(-3, self.yes_no, answer_entropy(answers, sums.size))
+        if len(self.answered):
+            answers = GroupMoments(*(t if t.shape[-3] == 1 else t.index_select(-3, self.answered) for t in now))
+            entropy = entropy.index_copy(-3, self.answered, answer_entropy(answers, sums.size))
         return entropy[..., -1, :] - (sums.share[..., None, :, None] * entropy[..., :-1, :]).sum(-2)
 
     @torch.no_grad()

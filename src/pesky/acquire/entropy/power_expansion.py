@@ -20,6 +20,9 @@ from jaxtyping import Float
 from scipy.special import log_ndtr, ndtr
 from torch import Tensor
 
+from pesky.likelihood.base import z_score
+from pesky.likelihood.rows import PROBIT
+
 POWERS = np.concatenate([[2.0, 3.0, 4.0], 6.0 * 2.3 ** np.arange(14)])
 WIDTH, SPACING = 0.35, 0.25
 """Deviation and distance of the normal densities that stand for powers of Phi: what they add to h is right to 1e-6."""
@@ -87,7 +90,7 @@ class PowerExpansion(NamedTuple):
 
         Owen's T(k, tan angle) is the integral of exp(-k^2 / (2 cos^2 q)) / (2 pi) over q in 0 .. angle.
         """
-        k = (mean / (1 + variance).sqrt()).clamp(-CERTAIN, CERTAIN)
+        k = z_score(mean, variance, PROBIT.answer_noise).clamp(-CERTAIN, CERTAIN)
         yes = torch.special.ndtr(k)
         angle = torch.atan(variance.rsqrt())
         exponent = -0.5 * (k[..., None] / (angle[..., None] * self.node).cos()).square()

@@ -11,6 +11,8 @@ from torch import Tensor
 
 from pesky.acquire.entropy.group_moments import GroupMoments
 from pesky.infer.gaussian import log_cdf, log_density
+from pesky.likelihood.base import z_score
+from pesky.likelihood.rows import GAUSSIAN, PROBIT
 
 NODES = 12
 """Values of what is pending, for the entropy of an answer once it is known."""
@@ -23,10 +25,11 @@ def number_entropy(moments: GroupMoments, noise: Float[Tensor, "*b j"]) -> Float
     is all, it is exactly [digamma(f / 2) - log(f / 2)] / 2, which therefore stands for -1 / (2 f): it is right down to
     one degree of freedom.
     """
-    measured = moments.variance + noise[..., None, None]
+    noise = noise[..., None, None]
     half = moments.degrees_of_freedom / 2
-    bias = torch.digamma(half) - torch.log(half)
-    return 0.5 * (measured.log() - (moments.sampled / measured).square() * bias)
+    sampled_share = moments.sampled / (moments.variance + noise)
+    bias = 0.5 * sampled_share.square() * (torch.digamma(half) - torch.log(half))
+    return GAUSSIAN.entropy(moments.mean, moments.variance, noise) - bias
 
 
 def answer_entropy(moments: GroupMoments, size: Float[Tensor, "*b 1 g 1"]) -> Float[Tensor, "*b r g x"]:
@@ -39,15 +42,17 @@ def answer_entropy(moments: GroupMoments, size: Float[Tensor, "*b 1 g 1"]) -> Fl
 
     with H'(a) = phi(a) log[Phi(-a) / Phi(a)] and H''(a) = -phi(a)^2 / [Phi(a) Phi(-a)] - a H'(a).
     """
-    spread = 1 + moments.variance
     mean, weight = _means_once_known(moments)
-    a = mean / spread.sqrt()[..., None]
+    variance = moments.variance[..., None]
+    # The noise is a part of the answer.
+    entropy = PROBIT.entropy(mean, variance, torch.zeros_like(variance))
+    a = z_score(mean, variance, PROBIT.answer_noise)
     log_yes, log_no = log_cdf(a), log_cdf(-a)
-    entropy = -(log_yes.exp() * log_yes + log_no.exp() * log_no)
     slope = (log_no - log_yes) * log_density(a).exp()
     curvature = -torch.exp(2 * log_density(a) - log_yes - log_no) - a * slope
-    of_mean = (moments.sampled / spread / size.clamp(min=1.0))[..., None]
-    of_variance = ((moments.sampled / spread).square() / moments.degrees_of_freedom)[..., None]
+    sampled_share = moments.sampled / (moments.variance + PROBIT.answer_noise)
+    of_mean = (sampled_share / size.clamp(min=1.0))[..., None]
+    of_variance = (sampled_share.square() / moments.degrees_of_freedom)[..., None]
     bias = 0.5 * curvature * (of_mean + 0.5 * a.square() * of_variance) + 0.75 * a * slope * of_variance
     return ((entropy - bias) * weight).sum(-1)
 

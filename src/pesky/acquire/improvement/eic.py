@@ -10,17 +10,17 @@ from torch import Tensor
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.incumbent import (
-    Feasibility,
     Incumbent,
-    find_centers,
+    ProbabilityOfFeasibility,
     find_incumbent,
+    find_search_centers,
     log_feasibility,
     log_improvement,
 )
 from pesky.model.belief import Belief, for_samples
 
 
-class Improvement(AcquisitionFunction):
+class ConstrainedExpectedImprovement(AcquisitionFunction):
     """Log of expected improvement times probability of feasibility, in log units of the scaled objective.
 
     Of studies in lockstep, those that have no incumbent yet go by the probability alone.
@@ -32,7 +32,7 @@ class Improvement(AcquisitionFunction):
         self, belief: Belief, search_centers: Float[Tensor, "*w c d"], incumbent: Incumbent, noise_factor: bool
     ) -> None:
         super().__init__(belief, search_centers)
-        self.binary, self.eta, self.noise_factor = belief.binary, incumbent.eta, noise_factor
+        self.eta, self.noise_factor = incumbent.eta, noise_factor
         self.exists = for_samples(belief, incumbent.exists[..., None, None])[..., 0]
         self.noise = belief.noise[..., 0, None].clamp(min=1e-10 * belief.amplitude[..., 0, None])
         self.memory_per_point = belief.amplitude.numel() * max(1, belief.points.shape[-2])
@@ -43,7 +43,7 @@ class Improvement(AcquisitionFunction):
         if self.noise_factor:
             value = value + log_noise_factor(variance[..., 0, :], self.noise)
         value = torch.where(self.exists, value, 0.0)
-        return (value + log_feasibility(mean, variance, self.binary))[..., None, :]
+        return (value + log_feasibility(self.belief.likelihoods, mean, variance))[..., None, :]
 
 
 def log_noise_factor(variance: Float[Tensor, "*b x"], noise: Float[Tensor, "*b 1"]) -> Float[Tensor, "*b x"]:
@@ -74,7 +74,7 @@ class ExpectedImprovement(Rule):
     def acquisition(self, context: Context) -> AcquisitionFunction:
         belief = with_pending(context.belief, context.pending)
         incumbent = find_incumbent(belief, context)
-        search_centers = find_centers(belief, context, incumbent)
+        search_centers = find_search_centers(belief, context, incumbent)
         if not bool(incumbent.exists.any()):
-            return Feasibility(belief, search_centers)
-        return Improvement(belief, search_centers, incumbent, self.noise_factor)
+            return ProbabilityOfFeasibility(belief, search_centers)
+        return ConstrainedExpectedImprovement(belief, search_centers, incumbent, self.noise_factor)

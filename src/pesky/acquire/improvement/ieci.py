@@ -1,4 +1,4 @@
-"""Integrated expected conditional improvement: how much of the improvement hoped for anywhere a look would settle."""
+"""Integrated expected conditional improvement: how much less improvement is expected anywhere, once x is measured."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -10,55 +10,53 @@ from torch import Tensor
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.incumbent import (
-    Feasibility,
-    find_centers,
+    ProbabilityOfFeasibility,
     find_incumbent,
+    find_search_centers,
     log_feasibility,
     log_improvement,
 )
-from pesky.acquire.improvement.integral import Place, find_mass
+from pesky.acquire.improvement.integral import ImportanceSample, importance_sample
 from pesky.model.belief import Belief
 
-SETTLED = 1e-12
-"""Of a variance, at least this share is left by one look: less is a rounding error."""
+LEAST_LEFT = 1e-12
+"""Of a variance, at least this share is left by one measurement: less is a rounding error."""
 
 
-class SettledImprovement(AcquisitionFunction):
+class ExpectedImprovementReduction(AcquisitionFunction):
     """Log of the integral of h(x') [EI(x') - EI(x' | x)], h = P(feasible).
 
-    EI(x' | x) has the variance after a look at x; the mean stays what it is, so that EI(x' | x) <= EI(x'). Of both,
-    max(0, eta - mean) is left out, which no look changes: where the mean is far below eta, at points that are hardly
-    feasible, it is nearly all of EI, and the difference would be lost in it (on the toy, from 10 points on).
+    EI(x' | x) has the variance after x is measured; the mean stays what it is, so that EI(x' | x) <= EI(x'). Of both,
+    max(0, eta - mean) is left out, which no measurement changes: where the mean is far below eta, at points that are
+    hardly feasible, it is nearly all of EI, and the difference would be lost in it (on the toy, from 10 points on).
     """
 
     is_log = True
 
     def __init__(
-        self, belief: Belief, search_centers: Float[Tensor, "c d"], place: Place, eta: Float[Tensor, "*b"]
+        self, belief: Belief, search_centers: Float[Tensor, "c d"], sample: ImportanceSample, eta: Float[Tensor, "*b"]
     ) -> None:
         super().__init__(belief, search_centers)
-        self.evaluate, self.place, self.eta = belief.evaluator(place.points), place, eta
+        self.evaluate, self.sample, self.eta = belief.evaluator(sample.points), sample, eta
         self.noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)[..., 0]
         with torch.no_grad():
-            self.log_now = log_doubtful_improvement(place.mean, place.variance, eta)
-        self.memory_per_point = belief.amplitude.numel() * (place.points.shape[-2] + belief.points.shape[-2])
+            self.log_now = log_excess_improvement(sample.mean, sample.variance, eta)
+        self.memory_per_point = belief.amplitude.numel() * (sample.points.shape[-2] + belief.points.shape[-2])
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
         moments = self.evaluate(X)
-        place, x = self.place, X.shape[-2]
-        learnt = (
-            moments.covariance[..., 0, :, :].square()
-            / (moments.variance[..., 0, :] + self.noise[..., None])[..., None, :]
-        )
-        now = place.variance[..., None]
-        after = torch.maximum(now - learnt, SETTLED * now)
-        mean = place.mean[..., None].expand(*after.shape)
-        log_after = log_doubtful_improvement(mean.flatten(-2), after.flatten(-2), self.eta).unflatten(-1, (-1, x))
+        sample = self.sample
+        measured_variance = (moments.variance[..., 0, :] + self.noise[..., None])[..., None, :]
+        explained = moments.covariance[..., 0, :, :].square() / measured_variance
+        now = sample.variance[..., None]
+        after = torch.maximum(now - explained, LEAST_LEFT * now)
+        mean = sample.mean[..., None].expand_as(after)
+        log_after = log_excess_improvement(mean.flatten(-2), after.flatten(-2), self.eta).view_as(after)
         share = -torch.expm1((log_after - self.log_now[..., None]).clamp(max=0.0))
-        return place.log_integral(share)[..., None, :]
+        return sample.log_integral(share)[..., None, :]
 
 
-def log_doubtful_improvement(
+def log_excess_improvement(
     mean: Float[Tensor, "*b x"], variance: Float[Tensor, "*b x"], eta: Float[Tensor, "*b"]
 ) -> Float[Tensor, "*b x"]:
     """Log of E max(0, eta - f) - max(0, eta - E f): the part of the improvement that the variance makes.
@@ -81,17 +79,18 @@ class IntegratedImprovement(Rule):
     in_nats: ClassVar[bool] = False
 
     points: int = 256
-    """At which the integrand is looked at, drawn where it is large; all hyperparameter samples share them."""
+    """At which the integrand is evaluated, drawn where it is large; all hyperparameter samples share them."""
 
     def acquisition(self, context: Context) -> AcquisitionFunction:
         belief = with_pending(context.belief, context.pending)
         u, eta, exists = incumbent = find_incumbent(belief, context)
-        search_centers = find_centers(belief, context, incumbent)
+        search_centers = find_search_centers(belief, context, incumbent)
         if not bool(exists):
-            return Feasibility(belief, search_centers)
+            return ProbabilityOfFeasibility(belief, search_centers)
 
-        def log_mass(mean: Tensor, variance: Tensor) -> Tensor:
-            improvement = log_doubtful_improvement(mean[..., 0, :], variance[..., 0, :], eta)
-            return improvement + log_feasibility(mean, variance, belief.binary)
+        def log_density(mean: Tensor, variance: Tensor) -> Tensor:
+            improvement = log_excess_improvement(mean[..., 0, :], variance[..., 0, :], eta)
+            return improvement + log_feasibility(belief.likelihoods, mean, variance)
 
-        return SettledImprovement(belief, search_centers, find_mass(belief, context, u, self.points, log_mass), eta)
+        sample = importance_sample(belief, context, u, self.points, log_density)
+        return ExpectedImprovementReduction(belief, search_centers, sample, eta)

@@ -11,7 +11,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context
-from pesky.infer.gaussian import log_cdf, log_expected_improvement
+from pesky.infer.gaussian import log_expected_improvement
+from pesky.likelihood import Likelihoods
 from pesky.model.belief import Belief, for_samples, over_samples, repeats
 from pesky.optimum.recommend import recommend, standing
 
@@ -50,14 +51,13 @@ def log_improvement(
 
 
 def log_feasibility(
-    mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"], binary: Bool[Tensor, " j"]
+    likelihoods: Likelihoods, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"]
 ) -> Float[Tensor, "*b x"]:
-    """Log of the probability that all constraints hold; of a yes/no row, that the answer is yes (METHOD 20.3)."""
-    deviation = (variance[..., 1:, :] + binary[1:, None].to(variance)).sqrt()
-    return log_cdf(mean[..., 1:, :] / deviation).sum(-2)
+    """Log of the probability that all constraints hold; the moments are those of all rows, the objective first."""
+    return likelihoods.constraints.log_feasibility(mean[..., 1:, :], variance[..., 1:, :]).sum(-2)
 
 
-def find_centers(belief: Belief, context: Context, incumbent: Incumbent) -> Float[Tensor, "*w c d"]:
+def find_search_centers(belief: Belief, context: Context, incumbent: Incumbent) -> Float[Tensor, "*w c d"]:
     """The incumbent, and the measured points that may well be feasible and low."""
     with torch.no_grad():
         now = standing(belief, belief.points, context.confidence)
@@ -70,15 +70,14 @@ def find_centers(belief: Belief, context: Context, incumbent: Incumbent) -> Floa
     return torch.cat([incumbent.u[..., None, :], measured], -2)
 
 
-class Feasibility(AcquisitionFunction):
+class ProbabilityOfFeasibility(AcquisitionFunction):
     """Log probability of feasibility: what counts while there is no incumbent."""
 
     is_log = True
 
     def __init__(self, belief: Belief, search_centers: Float[Tensor, "*w c d"]) -> None:
         super().__init__(belief, search_centers)
-        self.binary = belief.binary
         self.memory_per_point = belief.amplitude.numel() * max(1, belief.points.shape[-2])
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
-        return log_feasibility(self.belief.mean(X), self.belief.variance(X), self.binary)[..., None, :]
+        return log_feasibility(self.belief.likelihoods, self.belief.mean(X), self.belief.variance(X))[..., None, :]

@@ -1,7 +1,7 @@
 """Integrals over the space of what lives in few places, and late in a run in a very small one.
 
-An integral of mass times share, where the mass does not depend on the question and the share, between 0 and 1, does, is
-the total mass times the mean share at points drawn in proportion to the mass.
+An integral of density times share, where the (unnormalized) density does not depend on the question and the share,
+between 0 and 1, does, is the integral of the density times the mean share at points drawn from the density.
 """
 
 from collections.abc import Callable
@@ -24,45 +24,46 @@ LEAST = 64
 ROUNDING = 1e-12
 """Shares below this are rounding errors."""
 
+LogDensity = Callable[[Tensor, Tensor], Tensor]
+"""Mean and variance of all rows (*b j x) -> log of the unnormalized density (*b x)."""
 
-class Place(NamedTuple):
-    """The belief where the mass is."""
+
+class ImportanceSample(NamedTuple):
+    """Points drawn from a density, and the belief of the objective there."""
 
     points: Float[Tensor, "*b p d"]
     mean: Float[Tensor, "*b p"]
-    """Of the objective."""
     variance: Float[Tensor, "*b p"]
-    log_total: Float[Tensor, "*b"]
-    """Log of the integral of the mass."""
+    log_normalizer: Float[Tensor, "*b"]
+    """Log of the integral of the density."""
 
     def log_integral(self, share: Float[Tensor, "*b p x"]) -> Float[Tensor, "*b x"]:
-        """Log of the integral of mass times share; a share of nothing counts as rounding."""
-        return self.log_total[..., None] + (share.mean(-2) + ROUNDING).log()
+        """Log of the integral of density times share, of the shares at the points; none counts as rounding."""
+        return self.log_normalizer[..., None] + (share.mean(-2) + ROUNDING).log()
 
 
-Mass = Callable[[Tensor, Tensor], Tensor]
-"""Mean and variance of all rows (*b j x) -> log mass (*b x)."""
+def importance_sample(
+    belief: Belief, context: Context, u: Float[Tensor, " d"], count: int, log_density: LogDensity
+) -> ImportanceSample:
+    """About `count` points in all; u is a point around which the density may be concentrated.
 
-
-def find_mass(belief: Belief, context: Context, u: Float[Tensor, " d"], count: int, log_mass: Mass) -> Place:
-    """About `count` points in all, each standing for the same mass; u is a point around which it may be concentrated.
-
-    First a pool: quasi-random points of boxes around u, each box a part of the one before, weighted by their density in
-    all boxes together, so that sums over them are integrals. Then systematic draws from the pool.
+    First a pool: quasi-random points of boxes around u, each box a part of the one before, weighted by the inverse of
+    their density in all boxes together, so that sums over them are integrals. Then systematic resampling of the pool.
     """
     batch = belief.amplitude.shape[:-1]
-    pool, log_weight = pool_around(context, u)
+    pool, log_volume = pool_around(context, u)
     with torch.no_grad():
         here = pool.expand(*batch, *pool.shape)
         mean, variance = belief.mean(here), belief.variance(here)
-        log_each = log_weight + log_mass(mean, variance)
-        log_total = log_each.logsumexp(-1)
-        reached = (log_each - log_total[..., None]).exp().cumsum(-1)
+        log_weight = log_volume + log_density(mean, variance)
+        log_normalizer = log_weight.logsumexp(-1)
+        cumulative = (log_weight - log_normalizer[..., None]).exp().cumsum(-1)
         p = max(min(count, LEAST), count // max(1, batch.numel()))
         offset = uniform(context.generator, *batch, 1, like=pool)
-        at = (torch.arange(p, device=pool.device) + offset) / p
-        drawn = torch.searchsorted(reached, at * reached[..., -1:]).clamp(max=len(pool) - 1)
-        return Place(pool[drawn], mean[..., 0, :].gather(-1, drawn), variance[..., 0, :].gather(-1, drawn), log_total)
+        level = (torch.arange(p, device=pool.device) + offset) / p
+        drawn = torch.searchsorted(cumulative, level * cumulative[..., -1:]).clamp(max=len(pool) - 1)
+        mean, variance = (t[..., 0, :].gather(-1, drawn) for t in (mean, variance))
+        return ImportanceSample(pool[drawn], mean, variance, log_normalizer)
 
 
 def pool_around(context: Context, u: Float[Tensor, " d"]) -> tuple[Float[Tensor, "n d"], Float[Tensor, " n"]]:
@@ -75,7 +76,7 @@ def pool_around(context: Context, u: Float[Tensor, " d"]) -> tuple[Float[Tensor,
     low = (u - 0.5 * side).clamp(min=0.0).minimum(1 - side)
     spread = torch.stack([context.spread(POOL) for _ in SIDES])
     pool = torch.where(continuous, low[:, None] + side[:, None] * spread, spread).flatten(0, 1)
-    pool[-1] = u  # where the mass may be all that there is, between the others
+    pool[-1] = u  # where the density may be all that there is, between the others
     # With the boxes one in another, a point is in all boxes up to some size.
     inside = ((pool[:, None] >= low) & (pool[:, None] <= low + side)).all(-1)
     log_density = torch.where(inside, -side.log().sum(-1), -torch.inf).logsumexp(-1)
