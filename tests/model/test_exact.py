@@ -68,7 +68,7 @@ def test_every_row_is_in_its_place(inner, known):
         (-1, lambda b: b.amplitude),
         (-2, lambda b: b.lengthscale),
         (-1, lambda b: b.noise),
-        (-1, lambda b: b.binary),
+        (-1, lambda b: b.likelihoods.is_gaussian),
         (-2, lambda b: b.mean(X)),
         (-2, lambda b: b.variance(X)),
         (-3, lambda b: b.covariance(X, Z)),
@@ -77,7 +77,7 @@ def test_every_row_is_in_its_place(inner, known):
     torch.testing.assert_close(belief.points, inner.points)
     assert belief.amplitude[..., exact].eq(1).all()
     assert belief.noise[..., exact].eq(0).all()
-    assert not belief.binary[exact].any()
+    assert belief.likelihoods.is_gaussian[exact].all()
     # no exact row has a say in what is close
     torch.testing.assert_close(belief.lengthscale.amin(-2), inner.lengthscale.amin(-2))
     torch.testing.assert_close(belief.mean(X)[..., exact[0], :], first(X))

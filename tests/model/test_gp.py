@@ -181,4 +181,4 @@ def test_the_noise_of_a_row_is_that_of_all_its_data():
     assert torch.equal(spelled.variance(X), belief.variance(X))
     drawn = [b.paths(5, torch.Generator().manual_seed(0)).values(X) for b in (belief, spelled)]
     assert torch.equal(*drawn)
-    assert not belief.binary.any()
+    assert belief.likelihoods.is_gaussian.all()

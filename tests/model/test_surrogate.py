@@ -165,8 +165,8 @@ def test_yes_no_rows_are_latent_functions_beside_numbers_that_they_leave_alone(s
     assert CRASHING.rows == ("gain", "crash", "heat", "run succeeds")
     believed = model.believe(o, CRASHING.rows, None, None, torch.Generator().manual_seed(0))
     alone = model.believe(crashing(True), ("gain", "heat"), None, None, torch.Generator().manual_seed(0))
-    assert believed.binary.tolist() == [False, True, False, True]
-    assert not alone.binary.any()
+    assert believed.likelihoods.kinds == ("gaussian", "probit", "gaussian", "probit")
+    assert alone.likelihoods.is_gaussian.all()
     assert believed.amplitude.shape == ((3, 4) if source == "slice" else (4,))
     assert (believed.noise[..., [1, 3]] == YES_NO_NOISE).all()
     X = torch.rand(6, 2).expand(*believed.amplitude.shape[:-1], 6, 2)

@@ -93,10 +93,6 @@ class FantasyBelief:
         return self.belief.likelihoods
 
     @property
-    def binary(self) -> Bool[Tensor, " j"]:
-        return self.belief.binary
-
-    @property
     def points(self) -> Float[Tensor, "n d"]:
         return self.belief.points
 

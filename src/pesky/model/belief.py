@@ -81,11 +81,6 @@ class Belief(Protocol):
         ...
 
     @property
-    def binary(self) -> Bool[Tensor, " j"]:
-        """Which rows are measured as a yes or a no."""
-        ...
-
-    @property
     def points(self) -> Float[Tensor, "*w n d"]:
         """Every distinct measured input, of whichever row; where a study has fewer than others, its first again."""
         ...

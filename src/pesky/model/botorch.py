@@ -11,7 +11,7 @@ from botorch.models import ModelListGP
 from botorch.models.gpytorch import BatchedMultiOutputGPyTorchModel
 from botorch.models.model import Model
 from botorch.sampling.pathwise import draw_matheron_paths
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from pesky.errors import DataError
@@ -107,10 +107,6 @@ class BotorchBelief:
     @property
     def likelihoods(self) -> Likelihoods:
         return Likelihoods((GaussianLikelihood.kind,) * len(self.rows))
-
-    @property
-    def binary(self) -> Bool[Tensor, " j"]:
-        return torch.zeros_like(self.amplitude, dtype=torch.bool)
 
     @property
     def outcome_of_row(self) -> list[int]:

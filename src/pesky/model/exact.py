@@ -97,10 +97,6 @@ class WithKnown:
         return Likelihoods(tuple(next(measured) if row is None else GaussianLikelihood.kind for row in self.known))
 
     @property
-    def binary(self) -> Bool[Tensor, " j"]:
-        return self.merge(self.belief.binary, False, -1)
-
-    @property
     def points(self) -> Float[Tensor, "*w n d"]:
         return self.belief.points
 

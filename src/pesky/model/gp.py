@@ -69,10 +69,6 @@ class GaussianProcess:
         return Likelihoods((GaussianLikelihood.kind,) * self.mask.shape[-2] if self.kinds is None else self.kinds)
 
     @property
-    def binary(self) -> Bool[Tensor, " j"]:
-        return ~self.likelihoods.is_gaussian.to(self.mask.device)
-
-    @property
     def prior_mean(self) -> Float[Tensor, "*b j"]:
         return self.hyperparameters.mean
 

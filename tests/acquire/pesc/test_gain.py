@@ -67,7 +67,7 @@ def brute_force(belief: GaussianProcess, x: Tensor, weight: Tensor, X: Tensor, c
 def entropy(belief: GaussianProcess, yes: Tensor, variance: Tensor) -> Tensor:
     """Of a measurement of each row: of an answer that is yes with this probability, or of a normal up to a constant."""
     of_answer = torch.distributions.Bernoulli(yes).entropy()
-    return torch.where(belief.binary, of_answer, 0.5 * torch.log(variance + belief.noise))
+    return torch.where(belief.likelihoods.is_gaussian, 0.5 * torch.log(variance + belief.noise), of_answer)
 
 
 def answered(rows: int = 3, n: int = 6, **given: Any) -> GaussianProcess:
