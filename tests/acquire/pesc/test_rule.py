@@ -174,7 +174,7 @@ def test_a_coarse_look_values_digits_less_and_changes_nothing_under_noise(noise,
 
 @pytest.mark.parametrize(("d", "asked", "is_early"), [(1, 0, False), (2, 0, False), (3, 4, True), (3, 5, False)])
 def test_early_in_many_dimensions_the_default_is_valued_as_the_paper_does(d, asked, is_early):
-    """Fine from the first question on, it is slower at first (docs/settings.md, "Many dimensions")."""
+    """Fine from the first question on, it is slower at first (docs/pesc_options.md, "Many dimensions")."""
     belief, space = make_belief(rows=2, d=d, n=6, noise=1e-2), Space({f"x{i}": Real(0, 1) for i in range(d)})
     here = torch.rand(20, d, generator=torch.Generator().manual_seed(8))
     default = replace(QUICK, fine_from=DEFAULT.fine_from)

@@ -49,7 +49,7 @@ class JointEntropySearch(Rule):
 
 
 class SolutionInformation(AcquisitionFunction):
-    """Expected gains in nats, one per row (METHOD 21): each belief given (x*, f*, c(x*)), times the factor at x."""
+    """Expected gains in nats, one per row (METHOD 20.8): each belief given (x*, f*, c(x*)), times the factor at x."""
 
     def __init__(self, belief: Belief, fantasies: Fantasies, solutions: Solutions) -> None:
         chosen = solutions.optima.chosen

@@ -69,7 +69,7 @@ class ExpectedImprovement(Rule):
 
     noise_factor: bool = True
     """The factor of augmented expected improvement (Huang et al., 2006): without it, noise makes the rule measure near
-    its incumbent for ever (METHOD 21)."""
+    its incumbent for ever (METHOD 21, F4)."""
 
     def acquisition(self, context: Context) -> AcquisitionFunction:
         belief = with_pending(context.belief, context.pending)

@@ -81,6 +81,6 @@ DEFAULT = PescOptions(samples=50, draws=512, local_reach=0.175, fine_from=5, coa
 """More accurate (METHOD 18): less Monte Carlo noise from many draws, and EP knows of the neighborhood of x*. Against
 brute force, reaches from 0.15 to 0.2 do alike; 0.3 underestimates the gains, 0.05 and below are worse. Without the
 coarse looks 6 of 500 runs on the noise-free toy problem are not there after 50 evaluations; fine from the first
-question on, it is slower at first in eight dimensions (docs/settings.md)."""
+question on, it is slower at first in eight dimensions (docs/pesc_options.md)."""
 
 OPTIONS = {"default": DEFAULT, "paper": PAPER}
