@@ -11,7 +11,7 @@ from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.pesc.options import DEFAULT, PescOptions
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.model.belief import for_samples
-from pesky.numerics.rng import lanes, uniform
+from pesky.numerics.rng import studies_of, uniform
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class RandomTask(Rule):
     def acquisition(self, context: Context) -> "OneRow":
         acquisition = PredictiveEntropySearch(self.options).acquisition(context)
         rows = context.belief.amplitude.shape[-1]
-        row = (uniform(context.generator, *lanes(context.generator), like=context.belief.points) * rows).long()
+        row = (uniform(context.generator, *studies_of(context.generator), like=context.belief.points) * rows).long()
         return OneRow(acquisition, torch.nn.functional.one_hot(row, rows).to(context.belief.points))
 
 

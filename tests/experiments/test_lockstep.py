@@ -155,7 +155,7 @@ def test_some_need_a_second_chance(setting: PescOptions, monkeypatch: pytest.Mon
 @pytest.mark.slow
 def test_some_keep_away_from_worn_out_places(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(exclusion, "TIMES", 1)
-    found = watch(monkeypatch, lockstep, "worn_out")
+    found = watch(monkeypatch, lockstep, "excluded_regions")
     CASES["pesc"].check()
     assert go_different_ways(found[0][1].is_excluded.any(-1))
 

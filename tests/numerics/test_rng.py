@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from pesky.numerics import rng as chance
-from pesky.numerics.rng import draw_seed, lanes, normal, question_seed, sobol, source_of, uniform
+from pesky.numerics.rng import draw_seed, normal, question_seed, sobol, source_of, split, studies_of, uniform
 
 LIKE = torch.zeros(0)
 SEEDS = (3, 0, 2**40)
@@ -68,5 +68,14 @@ def test_every_question_of_every_study_has_a_stream_of_its_own():
 
 
 def test_only_several_studies_have_a_dimension():
-    assert lanes(source_of(SEEDS)) == (3,)
-    assert lanes(source_of(0)) == ()
+    assert studies_of(source_of(SEEDS)) == (3,)
+    assert studies_of(source_of(0)) == ()
+
+
+def test_some_of_several_studies_can_leave_their_numbers_for_later():
+    some = torch.tensor([False, True, False])
+    others, own = split(source_of(SEEDS), some)
+    one = torch.zeros(())
+    whole = uniform(source_of(SEEDS), 3, 4, like=one)
+    assert torch.equal(uniform(others, 3, 4, like=one)[~some], whole[~some])
+    assert torch.equal(uniform(own, 1, 4, like=one), whole[some])

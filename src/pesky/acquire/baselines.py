@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from pesky.acquire.base import Context, PointPreference, Rule
-from pesky.numerics.rng import lanes, question_seed, source_of, uniform
+from pesky.numerics.rng import question_seed, source_of, studies_of, uniform
 
 TIE_BREAK = 1e-6
 """The most that a row which was not chosen is worth, beside 1 for the one that was."""
@@ -25,7 +25,7 @@ class Random(Rule):
     def acquisition(self, context: Context) -> PointPreference:
         # Random numbers of this question alone, whatever else was drawn for it.
         source = source_of(question_seed(context.seed, context.asked))
-        row = uniform(source, *lanes(source), like=context.belief.points) * context.belief.amplitude.shape[-1]
+        row = uniform(source, *studies_of(source), like=context.belief.points) * context.belief.amplitude.shape[-1]
         # A Latin hypercube of one point is one uniform number per parameter.
         u = context.space.latin(1, source)[..., 0, :]
         return PointPreference(context.belief, u.to(context.belief.points), prefer_row(context, row.long()))
@@ -48,6 +48,6 @@ class QuasiRandom(Rule):
 
 def prefer_row(context: Context, row: Int[Tensor, "*#w"]) -> Float[Tensor, "*w j"]:
     """A weight of 1 for one row, numbered modulo their count; small random ones, for where no task measures it."""
-    rows, w = context.belief.amplitude.shape[-1], lanes(context.generator)
+    rows, w = context.belief.amplitude.shape[-1], studies_of(context.generator)
     weight = TIE_BREAK * uniform(context.generator, *w, rows, like=context.belief.points)
     return weight.scatter(-1, (row.to(weight.device) % rows).expand(w)[..., None], 1.0)

@@ -15,7 +15,7 @@ from pesky.decide.exclusion import ExcludedRegions
 from pesky.decide.fallback import NEGLIGIBLE, fallback
 from pesky.decide.tasks import TaskOptions, worth_per_cost
 from pesky.model.belief import Belief, over_samples
-from pesky.numerics.rng import Source, lanes, normal, uniform
+from pesky.numerics.rng import Source, normal, studies_of, uniform
 from pesky.numerics.runtime import now
 from pesky.optimum.recommend import standing
 
@@ -172,7 +172,7 @@ def cloud(
     snap: Callable[[Tensor], Tensor],
 ) -> Float[Tensor, "*w count d"]:
     """Points scattered around the usable centers, at distances from a thousandth of to a whole lengthscale."""
-    w, d = lanes(source), centers.shape[-1]
+    w, d = studies_of(source), centers.shape[-1]
     reached = usable.to(centers).cumsum(-1)
     pick = torch.searchsorted(reached, uniform(source, *w, count, like=centers) * reached[..., -1:], right=True)
     pick = pick.clamp(max=centers.shape[-2] - 1)

@@ -139,8 +139,6 @@ def repeats(points: Float[Tensor, "*w n d"], tolerance: float = 1e-6) -> Bool[Te
 
 def union(X: Float[Tensor, "*w j n d"], mask: Bool[Tensor, "*w j n"]) -> Float[Tensor, "*w m d"]:
     """The distinct points of all rows of each study; one that has fewer than others has its first one again."""
-    if X.dim() == 3:
-        return distinct(X[mask])
     points, there = X.flatten(-3, -2), mask.flatten(-2)
     # what is not there is far from all that is, and so no repeat of it
     gone = repeats(torch.where(there[..., None], points, 2.0), 1e-6) | ~there

@@ -71,7 +71,7 @@ def maximize(
         warm = (previous.lengthscale.log(), previous.amplitude.log()[..., None], previous.noise.log()[..., None])
         starts.append(torch.cat(warm, -1).view(rows, d + 2))
     first = torch.stack(starts).flatten(0, 1)
-    study = torch.arange(rows, device=X.device).div(j, rounding_mode="floor").repeat(len(starts)) if w else None
+    study = torch.arange(rows, device=X.device).div(j, rounding_mode="floor").repeat(len(starts))
 
     bounds = torch.tensor([LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE], dtype=X.dtype, device=X.device)
     first = first.clamp(bounds[:, 0], bounds[:, 1])

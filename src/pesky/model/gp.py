@@ -22,7 +22,7 @@ from pesky.model.belief import Evaluator, PosteriorMoments, union
 from pesky.model.hyper import Hyperparameters, padded_gram
 from pesky.model.kernel import Kernel, correlation, frequencies, squared_distance
 from pesky.model.paths import RandomFeaturePaths
-from pesky.numerics.rng import Source, lanes, normal
+from pesky.numerics.rng import Source, normal
 
 VARIANCE_FLOOR = 1e-10
 FEATURES = 512
@@ -155,17 +155,13 @@ class GaussianProcess:
             # Drawn in single precision, at a third of the time: seven digits of a random number are enough.
             return normal(source, *shape, count, width, like=self.y, dtype=torch.float32, widths=widths)
 
-        frequency, w = frequencies(self.kernel, pairs, d, source).to(self.y), lanes(source)
-        if w:  # those of each study for all of its hyperparameter samples and rows
-            frequency = frequency.view(*w, *(1,) * (len(shape) - len(w)), pairs, d)
+        frequency = self._for_rows(frequencies(self.kernel, pairs, d, source).to(self.y))
         scale = (self.amplitude / pairs).sqrt()[..., None, None]
         cosine, sine = scale * draw(pairs), scale * draw(pairs)
         phase = self.scaled_inputs @ frequency.mT
         prior = phase.cos() @ cosine.mT + phase.sin() @ sine.mT
         variance = self.noise[..., None] if self.data_noise is None else self.data_noise
-        # Of studies in lockstep each has numbers for its own data alone, which come first.
-        own = self.mask.sum(-1).amax(-1).tolist() if w else None
-        noise = variance.sqrt()[..., None] * draw(self.X.shape[-2], own).flip(-1).mT
+        noise = variance.sqrt()[..., None] * draw(self.X.shape[-2], self._data_of_each()).flip(-1).mT
         residual = (self.y - self.prior_mean[..., None])[..., None] - prior - noise
         solved = torch.cholesky_solve(torch.where(self.mask[..., None], residual, 0.0), self.root)
         return RandomFeaturePaths(
@@ -180,6 +176,15 @@ class GaussianProcess:
             snap=self.snap,
             free=self._free(),
         )
+
+    def _for_rows(self, frequency: Float[Tensor, "*w r d"]) -> Float[Tensor, "*#f r d"]:
+        """Each study's frequencies, for all of its hyperparameter samples and rows."""
+        w = frequency.shape[:-2]
+        return frequency.view(*w, *(1,) * (self.amplitude.dim() - len(w)), *frequency.shape[-2:]) if w else frequency
+
+    def _data_of_each(self) -> list[int] | None:
+        """How many data, which come first, each of the studies in lockstep has; None of a single one: all that are."""
+        return self.mask.sum(-1).amax(-1).tolist() if self.mask.dim() > 2 else None
 
     def _free(self) -> Bool[Tensor, " d"]:
         """Dimensions along which the belief varies smoothly: those whose gradient passes the rounding."""

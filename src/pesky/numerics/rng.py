@@ -1,15 +1,16 @@
 """Random numbers of one study, or of several in lockstep, each from a generator of its own.
 
-A study that goes in lockstep with others draws the very numbers that it would draw alone.
+A study that goes in lockstep with others draws the very numbers that it would draw alone. Whether there is one study or
+several is seen in this file alone: who draws says how much, and the numbers of each study come from its own generator.
 """
 
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import overload
+from typing import TypeVar, overload
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.quasirandom import SobolEngine
 
@@ -21,6 +22,14 @@ Source = torch.Generator | tuple[torch.Generator, ...]
 MANY = 100_000
 """Numbers from which on threads draw those of several studies side by side."""
 
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def _each(function: Callable[[A], B], given: A | tuple[A, ...]) -> B | tuple[B, ...]:
+    """What the function makes of the one that was given, or of each of several."""
+    return tuple(map(function, given)) if isinstance(given, tuple) else function(given)
+
 
 @overload
 def source_of(seed: int) -> torch.Generator: ...
@@ -28,9 +37,7 @@ def source_of(seed: int) -> torch.Generator: ...
 def source_of(seed: tuple[int, ...]) -> tuple[torch.Generator, ...]: ...
 def source_of(seed: Seed) -> Source:
     """A generator for every seed."""
-    if isinstance(seed, tuple):
-        return tuple(torch.Generator().manual_seed(each) for each in seed)
-    return torch.Generator().manual_seed(seed)
+    return _each(lambda one: torch.Generator().manual_seed(one), seed)
 
 
 @overload
@@ -39,16 +46,12 @@ def question_seed(seed: int, number: int) -> int: ...
 def question_seed(seed: tuple[int, ...], number: int) -> tuple[int, ...]: ...
 def question_seed(seed: Seed, number: int) -> Seed:
     """The seed of a study's question of this number: one stream for each, whatever was computed in between."""
-    if isinstance(seed, tuple):
-        return tuple((each * 1_000_003 + number) % 2**63 for each in seed)
-    return (seed * 1_000_003 + number) % 2**63
+    return _each(lambda one: (one * 1_000_003 + number) % 2**63, seed)
 
 
 def draw_seed(source: Source) -> Seed:
     """A seed for what makes its own random numbers."""
-    if isinstance(source, tuple):
-        return tuple(int(torch.randint(2**31, (1,), generator=each)) for each in source)
-    return int(torch.randint(2**31, (1,), generator=source))
+    return _each(lambda one: int(torch.randint(2**31, (1,), generator=one)), source)
 
 
 def normal(
@@ -79,34 +82,40 @@ def _fill(
     widths: Sequence[int] | None = None,
 ) -> Tensor:
     out = torch.empty(size, dtype=dtype, pin_memory=like.is_cuda)
-    if not isinstance(source, tuple):
-        return fill(out, source).to(like.device).to(like.dtype)
+    parts, generators = (out, source) if isinstance(source, tuple) else ((out,), (source,))
+    widths = [size[-1] if size else 1] * len(generators) if widths is None else widths
 
     def fill_one(part: Tensor, generator: torch.Generator, width: int) -> None:
-        if width == size[-1]:
+        if not size or width == size[-1]:
             fill(part, generator)
         else:
             part[..., :-width] = 0
             part[..., -width:] = fill(torch.empty(*part.shape[:-1], width, dtype=dtype), generator)
 
-    each = (out, source, [size[-1]] * len(source) if widths is None else widths)
-    if out.numel() < MANY:
-        for part in zip(*each, strict=True):
-            fill_one(*part)
+    if len(generators) == 1 or out.numel() < MANY:
+        for one in zip(parts, generators, widths, strict=True):
+            fill_one(*one)
     else:
         with ThreadPoolExecutor(os.cpu_count()) as threads:
-            list(threads.map(fill_one, *each))
+            list(threads.map(fill_one, parts, generators, widths))
     # moved before it is converted: half the way for single precision
     return out.to(like.device).to(like.dtype)
 
 
 def sobol(dim: int, count: int, seed: Seed) -> Float[Tensor, "*w count dim"]:
     """Scrambled Sobol points of the unit cube."""
-    if isinstance(seed, tuple):
-        return torch.stack([sobol(dim, count, each) for each in seed])
-    return SobolEngine(dim, scramble=True, seed=seed).draw(count, dtype=torch.float64)
+    drawn = _each(lambda one: SobolEngine(dim, scramble=True, seed=one).draw(count, dtype=torch.float64), seed)
+    return torch.stack(drawn) if isinstance(drawn, tuple) else drawn
 
 
-def lanes(source: Source) -> tuple[int, ...]:
+def studies_of(source: Source) -> tuple[int, ...]:
     """The leading dimensions of what is drawn: none of one study."""
     return (len(source),) if isinstance(source, tuple) else ()
+
+
+def split(source: Source, some: Bool[Tensor, " w"]) -> tuple[Source, Source]:
+    """A source for all studies in which some draw numbers of no account, and one of the own numbers of those."""
+    assert isinstance(source, tuple)  # some, and not all, are of several
+    pairs = list(zip(some.tolist(), source, strict=True))
+    others = tuple(torch.Generator() if is_one else generator for is_one, generator in pairs)
+    return others, tuple(generator for is_one, generator in pairs if is_one)

@@ -55,6 +55,7 @@ def minimize(
     hessian = _first_hessian(gradients[:, 0], trust, width)
     penalty = torch.full_like(values[:, 1:], 1.0)
     running = torch.ones_like(x[:, 0], dtype=torch.bool)
+    group = in_groups(1, len(x), x) if group is None else group
 
     for _ in range(steps):
         low = torch.maximum(lower - x, -trust * width)
@@ -95,26 +96,22 @@ def minimize(
         x = torch.where(better[:, None], torch.minimum(torch.maximum(x + p, lower), upper), x)
         values = torch.where(better[:, None], trial_values, values)
         gradients = torch.where(better[:, None, None], trial_gradients, gradients)
-        running = running & _unfinished(length[:, 0], group, tolerance)
+        running = running & _any_of_group(length[:, 0] >= tolerance, group)
         if not bool(running.any()):
             break
     violation = _shortfall(values[:, 1:]).amax(-1) if values.shape[1] > 1 else torch.zeros_like(values[:, 0])
     return Minimum(x, values * scale, violation)
 
 
-def in_groups(count: int, elements: int, like: Tensor) -> Int[Tensor, " b"] | None:
-    """Which of so many equal groups, one after the other, each element is in; None where there is but one."""
-    return torch.arange(count, device=like.device).repeat_interleave(elements // count) if count > 1 else None
+def in_groups(count: int, elements: int, like: Tensor) -> Int[Tensor, " b"]:
+    """Which of so many equal groups, one after the other, each element is in."""
+    return torch.arange(count, device=like.device).repeat_interleave(elements // count)
 
 
-def _unfinished(
-    length: Float[Tensor, " b"], group: Int[Tensor, " b"] | None, tolerance: float
-) -> Bool[Tensor, " b"] | Bool[Tensor, ""]:
-    """Whether any element of an element's group made a longer step than the tolerance."""
-    if group is None:
-        return (length >= tolerance).any()
-    longest = length.new_zeros(int(group[-1]) + 1).scatter_reduce(0, group, length, "amax")
-    return (longest >= tolerance)[group]
+def _any_of_group(is_so: Bool[Tensor, " b"], group: Int[Tensor, " b"]) -> Bool[Tensor, " b"]:
+    """Whether it is so for any element of each element's group."""
+    count = torch.zeros_like(group).index_add(0, group, is_so.to(group.dtype))
+    return (count > 0)[group]
 
 
 def _shortfall(c: Float[Tensor, "b k"]) -> Float[Tensor, "b k"]:
@@ -189,10 +186,28 @@ def quadratic_program(
     elasticity: float,
     iterations: int = 8,
 ) -> tuple[Float[Tensor, "b d"], Float[Tensor, "b k"]]:
-    """Solution p and multipliers of min p'Hp/2 + g'p, low <= p <= high, normals p + offsets + t >= 0, t >= 0.
+    """Solution p and multipliers of min p'Hp/2 + g'p, low <= p <= high, Np + offsets + t >= 0, t >= 0; N the normals.
 
-    The slack t costs `elasticity` a unit, so that a solution always exists. Primal-dual interior point; all
-    elements take the same number of iterations.
+    The slack t costs `elasticity` e a unit, so that a solution always exists. Primal-dual interior point; all elements
+    take the same number of iterations.
+
+    Four kinds of slack s >= 0, each with a dual variable z >= 0:
+
+        below = p - low (z = beta), above = high - p (alpha), y = Np + offsets + t (lam), t (omega = e - lam).
+
+    The Karush-Kuhn-Tucker system is stationarity, Hp + g - N'lam - beta + alpha = 0 (by t: e - lam - omega = 0, which
+    stays so), with s z = mu in place of s z = 0. Newton's step for each product is z ds + s dz = mu - s z, with
+    d below = dp, d above = -dp, dy = N dp + dt, d omega = -d lam. Eliminated, from the last kind of slack to the first:
+
+        dt     = (mu - omega t + t d lam) / omega
+        d lam  = push - lam / room N dp,        room = y + (lam / omega) t,
+                                                push = (mu - lam y - (lam / omega) mu + lam t) / room
+        d beta = (mu - beta (below + dp)) / below, d alpha = (mu - alpha (above - dp)) / above
+
+    and what is left of stationarity is one symmetric positive definite system of d equations,
+
+        [H + diag(beta / below + alpha / above) + N' diag(lam / room) N] dp
+            = N' push - (Hp + g - N'lam) + mu / below - mu / above.
     """
     d, k = gradient.shape[-1], offsets.shape[-1]
     normals_t = normals.mT
@@ -201,7 +216,6 @@ def quadratic_program(
     reach = (normals.abs() @ (high - low)[..., None])[..., 0].clamp(min=1e-12)
     short = _shortfall(linear)
     t = short + reach
-    # Slacks of p >= low, p <= high, the constraints, t >= 0, and the multiplier of each; w = elasticity - lam.
     slack = torch.cat([(p - low).clamp(min=1e-300), (high - p).clamp(min=1e-300), linear + t, t], -1)
     start = (gradient.abs() * (high - low)).sum(-1, keepdim=True)
     start = (start + elasticity * torch.minimum(short, reach).sum(-1, keepdim=True)).clamp(min=1e-12)
@@ -209,25 +223,29 @@ def quadratic_program(
     dual = torch.cat([start / slack[:, : 2 * d], lam, elasticity - lam], -1)
     for _ in range(iterations):
         below, above, y, t = slack.split([d, d, k, k], -1)
-        lam, w = dual[:, 2 * d : 2 * d + k], dual[:, 2 * d + k :]
+        box_slack, box_dual = slack[:, : 2 * d], dual[:, : 2 * d]
+        lam, omega = dual[:, 2 * d : 2 * d + k], dual[:, 2 * d + k :]
         mu = (0.1 / (2 * (d + k))) * (slack * dual).sum(-1, keepdim=True)
-        residual = (hessian @ p[..., None])[..., 0] + gradient - (normals_t @ lam[..., None])[..., 0]
-        give = lam / w
-        d_y = y + give * t
-        push = (mu - lam * y - give * mu + lam * t) / d_y
-        stiffness = dual[:, : 2 * d] / slack[:, : 2 * d]
-        system = hessian + normals_t @ ((lam / d_y)[..., None] * normals)
+
+        ratio = lam / omega
+        room = y + ratio * t
+        push = (mu - lam * y - ratio * mu + lam * t) / room
+        stiffness = box_dual / box_slack
+        system = hessian + normals_t @ ((lam / room)[..., None] * normals)
         system = system + torch.diag_embed(stiffness[:, :d] + stiffness[:, d:])
-        right = (normals_t @ push[..., None])[..., 0] - residual + mu / below - mu / above
+        stationarity = (hessian @ p[..., None])[..., 0] + gradient - (normals_t @ lam[..., None])[..., 0]
+        right = (normals_t @ push[..., None])[..., 0] - stationarity + mu / below - mu / above
         factor, _ = torch.linalg.cholesky_ex(system)
         dp = torch.cholesky_solve(right[..., None], factor)[..., 0]
         dp = torch.where(torch.isfinite(dp).all(-1, keepdim=True), dp, 0.0)
+
         along = (normals @ dp[..., None])[..., 0]
-        dlam = push - lam * along / d_y
-        dt = (mu - w * t + t * dlam) / w
+        d_lam = push - lam * along / room
+        dt = (mu - omega * t + t * d_lam) / omega
         d_slack = torch.cat([dp, -dp, along + dt, dt], -1)
-        d_box = (mu - dual[:, : 2 * d] * (slack + d_slack)[:, : 2 * d]) / slack[:, : 2 * d]
-        d_dual = torch.cat([d_box, dlam, -dlam], -1)
+        d_box = (mu - box_dual * (slack + d_slack)[:, : 2 * d]) / box_slack
+        d_dual = torch.cat([d_box, d_lam, -d_lam], -1)
+        # 99 % of the way to where the first slack or dual variable would be zero, or a whole step
         shrink = torch.maximum(-d_slack / slack, -d_dual / dual).amax(-1, keepdim=True)
         step = 0.99 / shrink.clamp(min=0.99)
         p, slack, dual = p + step * dp, slack + step * d_slack, dual + step * d_dual

@@ -15,7 +15,7 @@ from pesky.model.belief import (
     hyperparameter_samples,
     studies,
 )
-from pesky.numerics.rng import Source, draw_seed, lanes, sobol, uniform
+from pesky.numerics.rng import Source, draw_seed, sobol, split, studies_of, uniform
 from pesky.optimum.minimize import Candidates, Minimizers, best_candidates, polish
 from pesky.optimum.representatives import Representatives, plain_draws, representatives, thin
 
@@ -94,8 +94,10 @@ def sample_optima(
 ) -> Optima:
     """`samples` weighted medoids of the minimizers of `draws` functions, or as many plain ones if `draws` is None.
 
-    Draws without a feasible point are left out, which makes this p(x* | a feasible point exists). If nearly none
-    has one, the points of least violation stand in, so that the gain is in finding feasibility.
+    METHOD 4: functions are drawn (4.1) and minimized (4.2), those without a feasible point are left out, which makes
+    this p(x* | a feasible point exists), and few stand for the others (4.4). Where too few have a feasible point, more
+    are drawn, once (4.3). If nearly none of those has one, the points of least violation stand in, so that the gain is
+    in finding feasibility.
     """
     if isinstance(candidates, int):
         measured = belief.points
@@ -104,9 +106,8 @@ def sample_optima(
     count = PLAIN_PER_SAMPLE * samples if draws is None else draws
     polished = count if draws is None else min(POLISHED_PER_SAMPLE * samples, count)
     enough = samples if draws is None else max(1, polished // 10)
-    more = SECOND_CHANCE * count
 
-    def stand_for(belief: Belief, paths: Paths, found: Minimizers, source: Source) -> Optima:
+    def represented(belief: Belief, paths: Paths, found: Minimizers, source: Source) -> Optima:
         if draws is None:
             chosen = plain_draws(found.x, found.feasible, samples)
         else:
@@ -115,22 +116,21 @@ def sample_optima(
             chosen = representatives(found.x, usable, belief.lengthscale.amin(-2), samples, source)
         return Optima(chosen, paths.select(chosen.draw), float((~found.feasible).double().mean()))
 
+    def more(belief: Belief, candidates: Float[Tensor, "*w n d"], source: Source) -> Optima:
+        again = SECOND_CHANCE * count
+        found = _minimize(belief, candidates, again, min(again, 2 * polished), polish_steps, source)
+        return represented(belief, *found, source)
+
     paths, found = _minimize(belief, candidates, count, polished, polish_steps, source)
-    few = found.feasible.sum(-1) < enough
-    if not isinstance(source, tuple):
-        if bool(few.any()):
-            paths, found = _minimize(belief, candidates, more, min(more, 2 * polished), polish_steps, source)
-        return stand_for(belief, paths, found, source)
-    # Those in lockstep that need no second chance go on with their own random numbers, and so do those that do.
-    few = few.view(len(source), -1).any(-1)
-    others = tuple(torch.Generator() if is_few else each for is_few, each in zip(few.tolist(), source, strict=True))
-    optima = stand_for(belief, paths, found, others)
+    few = (found.feasible.sum(-1) < enough).reshape(*studies(belief), -1).any(-1)
+    if bool(few.all()):
+        return more(belief, candidates, source)
     if not bool(few.any()):
-        return optima
+        return represented(belief, paths, found, source)
+    # Of studies in lockstep some need a second chance: all go on with the random numbers that they would have alone.
     assert isinstance(belief, InLockstep)
-    some, own = belief.of(few), tuple(each for is_few, each in zip(few.tolist(), source, strict=True) if is_few)
-    again = _minimize(some, candidates[few], more, min(more, 2 * polished), polish_steps, own)
-    return _replaced(optima, few, stand_for(some, *again, own))
+    others, own = split(source, few)
+    return _replaced(represented(belief, paths, found, others), few, more(belief.of(few), candidates[few], own))
 
 
 def _replaced(optima: Optima, which: Bool[Tensor, " w"], others: Optima) -> Optima:
@@ -187,6 +187,6 @@ def stratify(best: Candidates, count: int, source: Source) -> Int[Tensor, "*b co
     total = best.which.shape[-1]
     violated = (best.values[..., 1:, :] < 0).any(-2)
     order = torch.argsort(best.which + violated * (best.which.max() + 1), dim=-1, stable=True)
-    offset = uniform(source, *lanes(source), 1, like=best.values)
+    offset = uniform(source, *studies_of(source), 1, like=best.values)
     step = ((torch.arange(count, device=order.device) + offset) * (total / count)).long().clamp(max=total - 1)
     return torch.gather(order, -1, step.expand(*order.shape[:-1], count))

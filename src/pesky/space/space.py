@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.numerics.rng import Seed, Source, lanes, sobol, uniform
+from pesky.numerics.rng import Seed, Source, sobol, studies_of, uniform
 from pesky.problem import Option, Parameter, Problem, Real
 from pesky.problem.values import check_params
 from pesky.space import columns
@@ -98,7 +98,7 @@ class Space:
 
     def latin(self, count: int, source: Source) -> Float[Tensor, "*w count d"]:
         """A Latin hypercube, snapped: each parameter has one value in each of `count` equal layers."""
-        size = (*lanes(source), 2, count, len(self.parameters))
+        size = (*studies_of(source), 2, count, len(self.parameters))
         order, within = uniform(source, *size, like=torch.zeros(0, dtype=torch.float64)).unbind(-3)
         return self._place((order.argsort(-2) + within) / count)
 

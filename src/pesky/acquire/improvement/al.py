@@ -13,7 +13,7 @@ from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.incumbent import ProbabilityOfFeasibility, log_improvement
 from pesky.acquire.improvement.lagrangian import Lagrangian, replay
 from pesky.model.belief import Belief, for_samples, over_samples
-from pesky.numerics.rng import lanes, normal, sobol, uniform
+from pesky.numerics.rng import normal, sobol, studies_of, uniform
 
 CANDIDATES, NEAR = 256, 64
 """Points all over the space, and around the best measured one, that show whether anything is to be gained."""
@@ -107,7 +107,7 @@ class AugmentedLagrangian(Rule):
     def _candidates(self, context: Context, belief: Belief, best: Float[Tensor, "*b 1 d"]) -> Float[Tensor, "*b x d"]:
         """Points all over the space, and around each batch element's own best one, at all distances."""
         spread, source = context.spread(CANDIDATES), context.generator
-        w = lanes(source)
+        w = studies_of(source)
         reach = 10 ** (-3 * uniform(source, *w, NEAR, 1, like=spread))
         step = reach * normal(source, *w, NEAR, spread.shape[-1], like=spread)
         # The lengthscale of a known row is infinite.
