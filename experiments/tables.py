@@ -91,7 +91,7 @@ def table_of_accuracy(content: dict) -> str:
         figures = [f"{summary[name]:.3f}" for name in ACCURACY]
         lines.append([f"`{setting}`", *figures, write(paired), f"{spent[setting] / spent['default']:.2f}"])
     sets, seeds = len(content["sets"]), content["seeds"]
-    heads = ["setting", *ACCURACY.values(), "efficiency less the default's", "CPU time / default"]
+    heads = ["options", *ACCURACY.values(), "efficiency less the default's", "CPU time / default"]
     note = f"{sets} data sets, {seeds} seeds; standard error of the true gains: {max(content['truth_errors']):.1%}"
     return f"{markdown(heads, lines)}\n{note} of the largest at most.\n"
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+__all__ = ["DataError", "PeskyError", "ProblemError", "StorageAway", "StorageError", "StudyGone"]
+
 
 class PeskyError(ValueError):
     """Any mistake that pesky can name; catch this one to catch them all."""

@@ -1,12 +1,19 @@
 """Kernels against GPyTorch, their slopes against finite differences, their frequencies against the kernel."""
 
+from typing import get_args
+
 import pytest
 import torch
 from gpytorch.kernels import MaternKernel, RBFKernel
 
-from pesky.model.kernel import correlation, frequencies, slope, squared_distance
+from pesky.model.kernel import KERNELS as OURS
+from pesky.model.kernel import Kernel, correlation, frequencies, slope, squared_distance
 
 KERNELS = {"se": RBFKernel(), "matern52": MaternKernel(nu=2.5)}
+
+
+def test_every_kernel_has_a_name_and_is_tested_here():
+    assert list(get_args(Kernel)) == list(OURS) == list(KERNELS)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

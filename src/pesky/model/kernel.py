@@ -1,6 +1,11 @@
-"""Stationary kernels as functions of the squared scaled distance, with what their sample paths need."""
+"""Stationary kernels as functions of the squared scaled distance, with what their sample paths need.
+
+How to add one: a subclass of `StationaryKernel`, and its name in `Kernel` and in `KERNELS`.
+"""
 
 import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Literal
 
 import torch
@@ -11,7 +16,57 @@ from torch import Tensor
 from pesky.numerics.rng import Source, draw_seed, sobol
 
 Kernel = Literal["se", "matern52"]
+"""The names of `KERNELS`."""
 SQRT5 = math.sqrt(5.0)
+
+
+class StationaryKernel(ABC):
+    """A correlation that depends on the distance alone, at unit lengthscale."""
+
+    @abstractmethod
+    def correlation(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        """Correlation at a squared distance; its gradient is finite at zero."""
+
+    @abstractmethod
+    def slope(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        """-2 times the derivative of the correlation by the squared distance."""
+
+    @abstractmethod
+    def spectrum(self, normal: Float[Tensor, "*w r d"], uniform: Float[Tensor, "*w r 1"]) -> Float[Tensor, "*w r d"]:
+        """Points of the spectral density, made of standard normal ones and uniform ones beside them."""
+
+
+class SquaredExponential(StationaryKernel):
+    """exp(-d2 / 2), whose spectral density is normal."""
+
+    def correlation(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        return torch.exp(-0.5 * d2)
+
+    def slope(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        return torch.exp(-0.5 * d2)
+
+    def spectrum(self, normal: Float[Tensor, "*w r d"], uniform: Float[Tensor, "*w r 1"]) -> Float[Tensor, "*w r d"]:
+        return normal
+
+
+class Matern52(StationaryKernel):
+    """(1 + r + r^2 / 3) exp(-r), r = sqrt(5 d2), whose spectral density is Student's t with 5 degrees of freedom."""
+
+    def correlation(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        # The clamp keeps the gradient of the square root finite at distance zero, where the kernel is flat.
+        r = SQRT5 * d2.clamp(min=1e-30).sqrt()
+        return (1 + r + r.square() / 3) * torch.exp(-r)
+
+    def slope(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        r = SQRT5 * d2.sqrt()
+        return (5 / 3) * (1 + r) * torch.exp(-r)
+
+    def spectrum(self, normal: Float[Tensor, "*w r d"], uniform: Float[Tensor, "*w r 1"]) -> Float[Tensor, "*w r d"]:
+        chi2 = 2 * torch.from_numpy(gammaincinv(2.5, uniform.numpy()))
+        return normal * torch.sqrt(5 / chi2)
+
+
+KERNELS: Mapping[Kernel, StationaryKernel] = {"se": SquaredExponential(), "matern52": Matern52()}
 
 
 def squared_distance(x: Float[Tensor, "*#b n d"], z: Float[Tensor, "*#b m d"]) -> Float[Tensor, "*b n m"]:
@@ -22,30 +77,19 @@ def squared_distance(x: Float[Tensor, "*#b n d"], z: Float[Tensor, "*#b m d"]) -
 
 def correlation(kernel: Kernel, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
     """Correlation at a squared scaled distance."""
-    if kernel == "se":
-        return torch.exp(-0.5 * d2)
-    # The clamp keeps the gradient of the square root finite at distance zero, where the kernel is flat.
-    r = SQRT5 * d2.clamp(min=1e-30).sqrt()
-    return (1 + r + r.square() / 3) * torch.exp(-r)
+    return KERNELS[kernel].correlation(d2)
 
 
 def slope(kernel: Kernel, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
     """-2 times the derivative of the correlation by the squared distance."""
-    if kernel == "se":
-        return torch.exp(-0.5 * d2)
-    r = SQRT5 * d2.sqrt()
-    return (5 / 3) * (1 + r) * torch.exp(-r)
+    return KERNELS[kernel].slope(d2)
 
 
 def frequencies(kernel: Kernel, count: int, d: int, source: Source) -> Float[Tensor, "*w r d"]:
-    """Points of the kernel's spectral density at unit lengthscale: normal, or Student t with 5 degrees of freedom.
+    """Points of the kernel's spectral density at unit lengthscale.
 
     Scrambled Sobol points instead of random ones: the features' covariance is then far nearer to the kernel, which
     matters because all draws share them.
     """
     uniform = sobol(d + 1, count, draw_seed(source)).clamp(1e-12, 1 - 1e-12)
-    normal = torch.special.ndtri(uniform[..., :d])
-    if kernel == "se":
-        return normal
-    chi2 = 2 * torch.from_numpy(gammaincinv(2.5, uniform[..., d:].numpy()))
-    return normal * torch.sqrt(5 / chi2)
+    return KERNELS[kernel].spectrum(torch.special.ndtri(uniform[..., :d]), uniform[..., d:])

@@ -8,6 +8,8 @@ import numpy as np
 from pesky.problem import Option
 from pesky.study_file.function import CallError
 
+__all__ = ["adapt"]
+
 
 def parts(variable: str, size: int) -> list[str]:
     """The parameters that a variable of that size becomes: itself, or one for each of its elements."""

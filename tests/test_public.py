@@ -1,0 +1,104 @@
+"""What is public, name by name, and that pages and examples use nothing else.
+
+A name that users may import is one of these; whatever else can be imported may move or go in any version. Whoever adds
+or removes one changes this list, and says so in CHANGELOG.md.
+"""
+
+import ast
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+PUBLIC = {
+    "pesky": """
+        Budget Choice Constraint DataError Ending Evaluation FixedHyperparameters GP Integer PeskyError Problem
+        ProblemError Real Recommendation Resource StorageError Study Task
+    """,
+    "pesky.acquire": """
+        AcquisitionFunction AugmentedLagrangian BotorchAcquisition Context DEFAULT DynamicGrid ExpectedImprovement
+        InformationGain IntegratedImprovement JointEntropySearch MaxValueEntropySearch OPTIONS PAPER PESC PescOptions
+        PredictiveEntropySearch QuasiRandom RULES Random RejectionSampling Rule TwoStageImprovement
+        UnconstrainedEntropySearch VolumeReduction information_gain rule_of with_pending
+    """,
+    "pesky.errors": "DataError PeskyError ProblemError StorageAway StorageError StudyGone",
+    "pesky.model": "Belief GaussianProcess Hyperparameters Paths",
+    "pesky.run.slurm": "JobFailed JobLost JobRaised SlurmExecutor",
+    "pesky.store": """
+        Attempt Cause Evaluation Limit MemoryStore Question Refusal State Store StudyRecord open_store
+    """,
+    "pesky.study": "Budget Ending Exhausted Progress Recommendation Study",
+    "pesky.study_file": "CallError Command CommandError Function Mistake StudyFile StudyFileError",
+    "pesky.study_file.spearmint": "adapt",
+    "pesky.test_functions": """
+        Benchmark PROBLEMS branin_disk decouple gardner1 gardner2 gp_sample hartmann6 pressure_vessel problem_by_name
+        speed_reducer spring toy welded_beam
+    """,
+    "pesky.testing": "RuleContract StoreContract StoreMachine",
+}
+NAMES = {module: set(names.split()) for module, names in PUBLIC.items()}
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+EXAMPLES = sorted(ROOT.glob("examples/**/*.py"))
+OLD = {"CHANGELOG.md"}  # which has the names of before, too
+
+
+@pytest.mark.parametrize("module", NAMES)
+def test_the_public_names_are_those_of_the_list(module: str):
+    assert sorted(importlib.import_module(module).__all__) == sorted(NAMES[module])
+
+
+@pytest.mark.parametrize(("module", "name"), [(module, name) for module in NAMES for name in sorted(NAMES[module])])
+def test_every_public_name_is_there_and_says_what_it_is(module: str, name: str):
+    found = getattr(importlib.import_module(module), name)
+    if inspect.isclass(found) or inspect.isroutine(found):
+        assert found.__doc__
+        assert not found.__doc__.startswith(f"{found.__name__}(")  # which a dataclass without one is given
+
+
+def is_public(path: str) -> bool:
+    """Whether a dotted path is a public module, a public name of one, or an attribute of such a name."""
+    if path in NAMES:
+        return True
+    module = max((each for each in NAMES if path.startswith(f"{each}.")), key=len, default="pesky")
+    name, *attributes = path.removeprefix(f"{module}.").split(".")
+    if name not in NAMES[module]:
+        return False
+    found = getattr(importlib.import_module(module), name)
+    return all(not each.startswith("_") and hasattr(found, each) for each in attributes[:1])
+
+
+def used(source: str) -> set[str]:
+    """The dotted paths of pesky that a piece of Python imports or names."""
+    paths = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "pesky":
+            paths |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            paths |= {alias.name for alias in node.names if alias.name.split(".")[0] == "pesky"}
+        elif isinstance(node, ast.Attribute) and re.fullmatch(r"pesky(\.\w+)+", ast.unparse(node)):
+            paths.add(ast.unparse(node))
+    return paths
+
+
+def modules_above(paths: set[str]) -> set[str]:
+    """The paths without those that others begin with: `pesky.acquire` of `pesky.acquire.PESC`."""
+    return {path for path in paths if not any(other.startswith(f"{path}.") for other in paths)}
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_examples_use_public_names_alone(file: Path):
+    assert [path for path in sorted(modules_above(used(file.read_text()))) if not is_public(path)] == []
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in OLD], ids=lambda page: page.name)
+def test_pages_use_public_names_alone(page: Path):
+    text = page.read_text()
+    paths = set(re.findall(r"\bpesky(?:\.[A-Za-z_]\w*)+", re.sub(r"https?://\S+", "", text)))
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        paths |= modules_above(used(block))
+    assert [path for path in sorted(paths) if not is_public(path)] == []
