@@ -42,9 +42,9 @@ class FixedHyperparameters:
         for what, (values, least) in checks.items():
             if not all(math.isfinite(value) and value > least and value >= 0 for value in values):
                 expected = "a positive number" if least == 0 else "a variance, zero or more"
-                raise ProblemError(f"Known: {what} was {getattr(self, what)!r}: expected {expected}.")
+                raise ProblemError(f"FixedHyperparameters: {what} was {getattr(self, what)!r}: expected {expected}.")
         if not math.isfinite(self.mean):
-            raise ProblemError(f"Known: mean was {self.mean!r}: expected a finite number.")
+            raise ProblemError(f"FixedHyperparameters: mean was {self.mean!r}: expected a finite number.")
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class GP:
             known = self.hyperparameters.get(name)
             if not isinstance(known, FixedHyperparameters):
                 raise ProblemError(
-                    f"GP: the hyperparameters of {name!r} were {known!r}: expected Known(lengthscale=..., "
-                    "amplitude=..., noise=...) for every outcome of the problem."
+                    f"GP: the hyperparameters of {name!r} were {known!r}: expected "
+                    "FixedHyperparameters(lengthscale=..., amplitude=..., noise=...) for every outcome of the problem."
                 )
             if isinstance(known.lengthscale, Sequence) and len(known.lengthscale) != dim:
                 raise ProblemError(
