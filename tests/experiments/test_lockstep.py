@@ -153,7 +153,7 @@ def test_some_need_a_second_chance(setting: PescOptions, monkeypatch: pytest.Mon
 
 
 @pytest.mark.slow
-def test_some_keep_away_from_worn_out_places(monkeypatch: pytest.MonkeyPatch):
+def test_some_keep_away_from_excluded_regions(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(exclusion, "TIMES", 1)
     found = watch(monkeypatch, lockstep, "excluded_regions")
     CASES["pesc"].check()
