@@ -95,6 +95,14 @@ def test_pending_measurements_are_conditioned_on_within_each_group(answers):
     assert (alone - truth)[:, 1].max() > (0.01 if answers else 0.1)
 
 
+def test_pending_points_are_sampled_as_the_inducing_points_are():
+    belief = make_belief(2, 4, 1, offsets=(0.3,), lengthscale=0.05)
+    pending = Pending(torch.tensor([[0.13], [0.6]]), torch.ones(2, 2, dtype=torch.bool))
+    acquisition = RejectionSampling(cells=5, samples=500).acquisition(context(belief, pending))
+    assert acquisition.coordinates.shape[-1] == 7
+    assert (acquisition.coordinates.std(-2) > 0.8).all()
+
+
 def test_a_noise_free_value_that_is_awaited_or_known_is_worth_nothing():
     belief = make_belief(2, 4, 1, offsets=(0.3,), lengthscale=0.25, noise=1e-12)
     pending = Pending(torch.tensor([[0.15], [0.7]]), torch.ones(2, 2, dtype=torch.bool))

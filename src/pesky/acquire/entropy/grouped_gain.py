@@ -150,6 +150,8 @@ def sample_gain(
         min_group += 2 * len(pending.X)
         pending_points = pending.X.expand(*inducing_points.shape[:-2], *pending.X.shape)
         inducing_points = torch.cat([inducing_points, pending_points], -2)
+        if inducing_counts is not None:
+            inducing_counts = [count + len(pending.X) for count in inducing_counts]
     whitened = whiten(belief, inducing_points, inducing_counts)
     drawn = draw_joint_samples(belief, whitened, cells, cell_mask, samples, context.generator, inducing_counts)
     groups = group_by_cell(drawn, cells.shape[-2], min_group)
