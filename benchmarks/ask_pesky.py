@@ -14,7 +14,7 @@ def prepare_pesc(measured: Measured, seed: int, samples: int) -> Callable[[], di
     d, rows = measured.X.shape[1], measured.Y.shape[1]
     constraints = [f"c{k} >= 0" for k in range(1, rows)]
     problem = pesky.Problem({f"x{i}": pesky.Real(0.0, 1.0) for i in range(d)}, minimize="f", constraints=constraints)
-    study = pesky.Study(problem, seed=seed, samples=samples)
+    study = pesky.Study(problem, seed=seed, rule={"name": "pesc", "samples": samples})
     for x, y in zip(measured.X.tolist(), measured.Y.tolist(), strict=True):
         params = {f"x{i}": value for i, value in enumerate(x)}
         study.add(params, dict(zip(problem.outcomes, y, strict=True)))

@@ -45,8 +45,8 @@ def measure_run(share: float | None, seed: int, evaluations: int, milliseconds: 
     study.run(function, budget=evaluations)
     seconds, cpu_seconds = time.monotonic() - began, time.process_time() - cpu_began
     gap = benchmark.utility_gap(Space.of(benchmark.problem).encode(study.recommend().params))
-    decisions = {level: study.pace.decisions[level] for level in ("full", "update", "draw")}
-    return Result(share, seed, seconds, cpu_seconds, study.pace.deciding, decisions, gap)
+    decisions = {level: study.time_budget.decisions[level] for level in ("full", "update", "thompson")}
+    return Result(share, seed, seconds, cpu_seconds, study.time_budget.deciding, decisions, gap)
 
 
 def tabulate(results: Sequence[Result], evaluations: int, milliseconds: float) -> Table:
@@ -54,7 +54,7 @@ def tabulate(results: Sequence[Result], evaluations: int, milliseconds: float) -
     lines = []
     for share in dict.fromkeys(result.share for result in results):
         own = [result for result in results if result.share == share]
-        kinds = [[result.decisions[level] for result in own] for level in ("full", "update", "draw")]
+        kinds = [[result.decisions[level] for result in own] for level in ("full", "update", "thompson")]
         measuring = [result.seconds - result.deciding for result in own]
         lines.append(
             [

@@ -63,7 +63,7 @@ def test_a_study_misled_by_its_first_values_finds_out():
     def measure(params: dict) -> dict[str, float]:
         return {"f": params["x"] + params["y"], "c": 5.0 if params["x"] + params["y"] > 0.4 else -5.0}
 
-    study = pesky.Study(problem, seed=1, samples=10)
+    study = pesky.Study(problem, seed=1, rule={"name": "pesc", "samples": 10})
     for x, y in ((0.6, 0.6), (0.9, 0.3), (0.4, 0.8)):
         study.add({"x": x, "y": y}, {**measure({"x": x, "y": y}), "c": 5.0 + 0.01 * x})
     told = []

@@ -13,6 +13,7 @@ import pytest
 from study.quick import COUPLED, QUICK, SPACE, SPLIT, at, check, measure, quick, score
 
 from pesky import Budget, PeskyError, Problem, ProblemError, Resource, Task
+from pesky.acquire import rule_of
 from pesky.errors import StorageAway
 from pesky.run.leases import worker_name
 from pesky.run.progress import Progress
@@ -46,12 +47,12 @@ def test_a_budget_of_cost_buys_what_it_can_afford():
 def test_what_is_left_of_a_budget_is_not_spent_on_what_tells_nothing(monkeypatch):
     """A score cannot be afforded any more, and checks are cheap but tell nothing."""
     s = quick(SPLIT)
-    decide = s._mind.decide
+    decide = s._suggester.decide
 
     def pointless(*args):
         return decide(*args)._replace(gain=1e-9)
 
-    monkeypatch.setattr(s._mind, "decide", pointless)
+    monkeypatch.setattr(s._suggester, "decide", pointless)
     ending = s.run({"score": score, "check": check}, budget=40)
     assert ending.kind == "budget"
     assert "buys nothing that would tell anything" in ending.reason
@@ -91,7 +92,7 @@ def test_a_run_ends_when_nothing_is_worth_its_price():
 @pytest.mark.parametrize(("noise", "evaluations"), [(0.0, 4), (0.5, 3)])
 def test_a_coarse_look_does_not_end_a_run(noise, evaluations):
     """Its gain is a coarse one; the question after it says what is left. Under noise there is no look."""
-    s = quick(replace(COUPLED, noise=noise), setting=replace(QUICK, coarse=1e-3))
+    s = quick(replace(COUPLED, noise=noise), rule=rule_of(QUICK, coarse=1e-3))
     ending = s.run(measure, budget=Budget(evaluations=60, gain_per_cost=1e6))
     assert (ending.kind, ending.evaluations) == ("gain", evaluations)
 

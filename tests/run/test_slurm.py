@@ -272,8 +272,10 @@ COMMANDS = {
     "start": """
         echo RUNNING > $1
         export SLURM_JOB_ID=$1 SLURM_JOB_END_TIME=$(($(date +%s) + $(cat seconds)))
+        echo start >> $1.starts  # one that was queued again is not over when its first process is
         setsid sh -c 'echo $$ > $0.group; bash $0.script > /dev/null 2>&1
-            [ $(cat $0) = RUNNING ] && echo COMPLETED > $0' $1 > /dev/null 2>&1 &
+            [ $(cat $0) = RUNNING ] && [ $(wc -l < $0.starts) = $1 ] && echo COMPLETED > $0' \\
+            $1 $(wc -l < $1.starts) > /dev/null 2>&1 &
     """,
     "srun": """
         while [ "${1#--}" != "$1" ]; do

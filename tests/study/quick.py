@@ -5,8 +5,9 @@ from typing import Any
 
 from pesky import Problem, Real, Study, Task
 from pesky.acquire import PescOptions
+from pesky.acquire.pesc.rule import PredictiveEntropySearch
 
-QUICK = PescOptions(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
+QUICK = PredictiveEntropySearch(PescOptions(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64))
 SPACE = {"x": Real(0, 1), "y": Real(-2, 2)}
 COUPLED = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise=0.01)
 SPLIT = Problem(
@@ -37,5 +38,5 @@ def at(params: Any) -> tuple[float, float]:
 
 
 def quick(problem: Problem = COUPLED, **given: Any) -> Study:
-    arguments: dict[str, Any] = {"setting": QUICK, **given}
+    arguments: dict[str, Any] = {"rule": QUICK, **given}
     return Study(problem, **arguments)

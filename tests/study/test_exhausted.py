@@ -4,12 +4,12 @@ import math
 from typing import Any
 
 import pytest
-from study.quick import QUICK, quick
+from study.quick import quick
 
 from pesky import Choice, Integer, Problem, Real, Study, Task
 from pesky.store import Evaluation, Limit, State
 from pesky.study import Exhausted
-from pesky.study.deliberate import duplicates
+from pesky.study.pending import answered
 
 SIX = {"x": Integer(0, 5)}
 MIXED = {"x": Integer(0, 2), "kind": Choice(["low", "high"])}
@@ -52,7 +52,7 @@ def go_on(study: Study, most: int = 20) -> list[tuple]:
 @pytest.mark.parametrize("rule", ["pesc", "eic", "random", "sobol", "cmes", "eic-decoupled"])
 @pytest.mark.parametrize("parameters", [SIX, MIXED], ids=["integers", "mixed"])
 def test_every_point_is_asked_once_and_then_none(rule: str, parameters: Any):
-    study = Study(exact(parameters), rule=rule, setting=QUICK if rule == "pesc" else None)
+    study = quick(exact(parameters)) if rule == "pesc" else Study(exact(parameters), rule=rule)
     asked = go_on(study)
     assert len(asked) == len(set(asked)) == 6
     with pytest.raises(Exhausted, match="a repeat tells nothing: the space of 6 points is exhausted") as raised:
@@ -66,7 +66,7 @@ def test_who_has_no_time_asks_no_point_again_either():
         study = quick(exact(), seed=seed, deciding_share=1e-6)
         asked = go_on(study)
         assert len(asked) == len(set(asked)) == 6
-        assert study.pace.decisions["draw"] > 0
+        assert study.time_budget.decisions["thompson"] > 0
 
 
 def test_a_design_larger_than_the_space_asks_no_point_twice():
@@ -112,7 +112,7 @@ def test_what_an_evaluation_settles():
     problem = exact(tasks={"all": Task(["f", "c"]), "check": Task(["c"])})
 
     def points(task: str, *given: Evaluation) -> set[Any]:
-        return {x for (x,) in duplicates(problem, dict(enumerate(given)), task)}
+        return {x for (x,) in answered(problem, given, (task,))[task]}
 
     both = {"f": 1.0, "c": 1.0}
     for state in (State.PENDING, State.RUNNING, State.LOST, State.FAILED):
@@ -158,10 +158,10 @@ def test_what_is_abandoned_is_asked_again_and_what_failed_is_not():
 def test_ones_own_data_are_no_questions_any_more():
     """Of the initial design as well; a point is known whichever evaluations told its outcomes."""
     study = quick(exact(), initial=6)
-    for params in study._questioner.design[:3]:
+    for params in study._suggester.design.points[:3]:
         study.add(params, {"f": score(params)})
         study.add(params, {"c": check(params)})
-    known = {params["x"] for params in study._questioner.design[:3]}
+    known = {params["x"] for params in study._suggester.design.points[:3]}
     asked = {x for _, x in go_on(study)}
     assert asked == set(range(6)) - known
 
@@ -171,15 +171,15 @@ def test_who_asks_at_the_same_moment_gets_what_is_left(monkeypatch: pytest.Monke
     other = Study(exact(), rule="random", storage=study.store)
     for x in range(4):
         study.add({"x": x}, measure({"x": x}))
-    decide, theirs = study._questioner.next, []
+    suggest, theirs = study._suggester.suggest, []
 
-    def meanwhile(*given: Any) -> Any:
-        question = decide(*given)
+    def meanwhile(*given: Any, **options: Any) -> Any:
+        question = suggest(*given, **options)
         if not theirs:
             theirs.append(other.add(question.params, measure(question.params)).params)
         return question
 
-    monkeypatch.setattr(study._questioner, "next", meanwhile)
+    monkeypatch.setattr(study._suggester, "suggest", meanwhile)
     assert {study.ask().params["x"], *(params["x"] for params in theirs)} == {4, 5}
     with pytest.raises(Exhausted):
         other.ask()

@@ -68,7 +68,7 @@ def gap(s: Study) -> float:
 )
 def test_the_toy_problem_is_solved(goal, known, evaluations, reached):
     problem = Problem(SQUARE, constraints=TOY, noise=0.0, known=known, **goal)
-    s = advance(Study(problem, setting=QUICK), evaluations)
+    s = advance(Study(problem, rule=QUICK), evaluations)
     assert gap(s) < reached
     assert {name for e in s.evaluations.values() for name in e.outcomes} == set(problem.rows) - set(known)
     advice = s.recommend()
@@ -78,22 +78,22 @@ def test_the_toy_problem_is_solved(goal, known, evaluations, reached):
 
 
 def test_a_recommendation_holds_a_known_constraint_exactly_and_says_so():
-    s = advance(Study(Problem(SQUARE, minimize="f", constraints=["c1 >= 0"], known={"c1": c1}), setting=QUICK), 6)
+    s = advance(Study(Problem(SQUARE, minimize="f", constraints=["c1 >= 0"], known={"c1": c1}), rule=QUICK), 6)
     advice = s.recommend()
     assert 0 <= c1(advice.params) < 1e-4  # it is active at the solution
     assert dict(advice.probabilities) == {"c1 >= 0": 1.0}
     impossible = Problem(SQUARE, minimize="f", constraints=["c1 >= 9"], known={"c1": c1})
-    never = advance(Study(impossible, setting=QUICK), 5).recommend()
+    never = advance(Study(impossible, rule=QUICK), 5).recommend()
     assert not never.is_confident
     assert dict(never.probabilities) == {"c1 >= 9": 0.0}
 
 
 def test_a_known_constraint_that_always_holds_changes_nothing():
-    plain = Study(Problem(SQUARE, minimize="f", constraints=["c1 >= 0"], noise=0.0), setting=QUICK)
+    plain = Study(Problem(SQUARE, minimize="f", constraints=["c1 >= 0"], noise=0.0), rule=QUICK)
     slack = Problem(
         SQUARE, minimize="f", constraints=["c1 >= 0", "room >= 0"], noise=0.0, known={"room": lambda p: 3 + p["x1"]}
     )
-    beside = Study(slack, setting=QUICK)
+    beside = Study(slack, rule=QUICK)
     for _ in range(5):
         one, two = plain.ask(), beside.ask()
         assert two.params == pytest.approx(one.params, abs=5e-3)  # as exactly as the ascent ends
@@ -123,7 +123,7 @@ def test_a_known_constraint_that_always_holds_changes_nothing():
 def test_every_way_to_decide_knows_it(given):
     s = Study(
         Problem(SQUARE, minimize="f", constraints=TOY, noise=0.0, known={"f": total}),
-        **{"setting": QUICK, "initial": 2, **given},
+        **{"rule": QUICK, "initial": 2, **given},
     )
     e = [advance(s, 1).ask() for _ in range(3)][-1]  # pending ones among them
     assert e.gain is not None
@@ -142,7 +142,7 @@ def test_a_model_of_your_own_gets_the_measured_rows_alone():
         seen.append(len(rows))
         return ModelListGP(*(SingleTaskGP(X, Y) for X, Y in rows))
 
-    advance(Study(Problem(SQUARE, minimize="f", constraints=TOY, known={"c1": c1}), setting=QUICK, model=fit), 4)
+    advance(Study(Problem(SQUARE, minimize="f", constraints=TOY, known={"c1": c1}), rule=QUICK, model=fit), 4)
     assert set(seen) == {2}
 
 
@@ -154,7 +154,7 @@ def test_tasks_apart_failures_and_whole_numbers_go_with_it():
         tasks={"c": Task(["c"], failures="learn"), "d": ["d"]},
         known={"cost": lambda p: p["x1"] + p["n"] / 8},
     )
-    s = Study(problem, setting=QUICK)
+    s = Study(problem, rule=QUICK)
     for i in range(14):
         e = s.ask()
         params: Any = e.params
@@ -171,7 +171,7 @@ def test_tasks_apart_failures_and_whole_numbers_go_with_it():
 
 
 def test_a_recommendation_needs_some_value_and_none_of_a_known_objective():
-    s = Study(Problem(SQUARE, minimize="f", constraints=TOY, known={"f": total}), setting=QUICK)
+    s = Study(Problem(SQUARE, minimize="f", constraints=TOY, known={"f": total}), rule=QUICK)
     with pytest.raises(DataError, match="no value of any outcome was told yet"):
         s.recommend()
     s.tell(s.ask(), {"c1": 0.1})
@@ -180,7 +180,7 @@ def test_a_recommendation_needs_some_value_and_none_of_a_known_objective():
 
 def test_what_is_known_is_not_told_and_its_hyperparameters_are_not_asked():
     problem = Problem(SQUARE, minimize="f", constraints=TOY, known={"f": total})
-    s = Study(problem, setting=QUICK)
+    s = Study(problem, rule=QUICK)
     with pytest.raises(DataError, match="'f' is known and not measured"):
         s.tell(s.ask(), {"f": 1.0, "c1": 0.0, "c2": 0.0})
     with pytest.raises(DataError, match="'f' is known and not measured"):
@@ -192,7 +192,7 @@ def test_what_is_known_is_not_told_and_its_hyperparameters_are_not_asked():
 
 def test_a_function_that_fails_is_named():
     problem = Problem(SQUARE, minimize="f", constraints=TOY, known={"f": lambda p: math.log(p["x1"])})
-    s = Study(problem, setting=QUICK)
+    s = Study(problem, rule=QUICK)
     with pytest.raises(ProblemError, match=r"'f' at \{'x1': 0.0, 'x2': 0.0\}: its function raised ValueError"):
         advance(s, 4)
 
@@ -203,16 +203,16 @@ def test_a_stored_study_goes_on_with_its_functions(tmp_path):
     def problem(function):
         return Problem(SQUARE, minimize="f", constraints=TOY, noise=0.0, known={"f": function})
 
-    advance(Study(problem(lambda p: p["x1"] + p["x2"]), storage=url, setting=QUICK), 4)
+    advance(Study(problem(lambda p: p["x1"] + p["x2"]), storage=url, rule=QUICK), 4)
     # by its name alone: everything but what needs the function
-    loaded = Study.load(url, setting=QUICK)
+    loaded = Study.load(url, rule=QUICK)
     assert len(loaded.evaluations) == 4
     assert loaded.problem.outcomes == ("c1", "c2")
     loaded.to_csv()
     with pytest.raises(ProblemError, match=r"'f' is not here.*Study\(problem, storage=\.\.\.\)"):
         loaded.recommend()
     # given again, it goes on; another function of the same outcome is the user's affair
-    again = advance(Study(problem(lambda p: p["x2"] + p["x1"]), storage=url, setting=QUICK), 1)
+    again = advance(Study(problem(lambda p: p["x2"] + p["x1"]), storage=url, rule=QUICK), 1)
     assert len(again.evaluations) == 5
     assert again.recommend().expected == pytest.approx(total(again.recommend().params))
     with pytest.raises(ProblemError, match="outcome f: known became absent"):
@@ -224,12 +224,12 @@ def test_a_stored_import_path_is_for_people_to_read(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     url = f"sqlite:///{tmp_path / 'known.db'}"
     problem = Problem(SQUARE, minimize="f", constraints=TOY, known={"f": "pesky_prices:total"})
-    advance(Study(problem, storage=url, setting=QUICK), 3)
+    advance(Study(problem, storage=url, rule=QUICK), 3)
     monkeypatch.delitem(sys.modules, "pesky_prices")
     with pytest.raises(ProblemError, match="it was 'pesky_prices:total' when it was stored"):
-        Study.load(url, setting=QUICK).recommend()
+        Study.load(url, rule=QUICK).recommend()
     assert "pesky_prices" not in sys.modules
-    advice = Study.load(url, known={"f": total}, setting=QUICK).recommend()
+    advice = Study.load(url, known={"f": total}, rule=QUICK).recommend()
     assert advice.expected == pytest.approx(total(advice.params))
 
 
@@ -242,7 +242,7 @@ def test_a_study_without_known_outcomes_is_stored_as_it_was(tmp_path):
 
 
 def test_a_known_function_that_does_not_work_is_found_before_anything_is_measured():
-    s = Study(Problem(SQUARE, minimize="f", constraints=TOY, known={"c1": lambda p: math.nan}), setting=QUICK)
+    s = Study(Problem(SQUARE, minimize="f", constraints=TOY, known={"c1": lambda p: math.nan}), rule=QUICK)
     with pytest.raises(ProblemError, match="c1"):
         s.ask()
     assert not s.evaluations

@@ -17,17 +17,17 @@ FREE = Problem(BOX, minimize="f")
 
 def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
     assert Study(PROBLEM).rule == PredictiveEntropySearch(DEFAULT)
-    assert Study(PROBLEM, setting="paper").rule == PredictiveEntropySearch(PAPER)
-    assert Study(PROBLEM, samples=7).rule == PredictiveEntropySearch(replace(DEFAULT, samples=7))
+    seven = {"name": "pesc", "samples": 7}
+    assert Study(PROBLEM, rule=seven).rule == PredictiveEntropySearch(replace(DEFAULT, samples=7))
     assert Study(PROBLEM, rule="eic").rule == ExpectedImprovement()
     assert Study(PROBLEM, rule=ExpectedImprovement(noise_factor=False)).rule == ExpectedImprovement(False)
     own = PescOptions(samples=4, draws=None, local_reach=None)
     more = PredictiveEntropySearch(replace(own, samples=9))
-    assert Study(PROBLEM, rule=PredictiveEntropySearch(own), samples=9).rule == more
+    assert Study(PROBLEM, rule={"name": "pesc", "options": own, "samples": 9}).rule == more
     assert Study(PROBLEM, rule={"name": "eic", "noise_factor": False}).rule == ExpectedImprovement(False)
     assert Study(PROBLEM, rule={"name": "pesc", "options": "paper"}).rule == PredictiveEntropySearch(PAPER)
     assert rule_of("al", patience=0) == AugmentedLagrangian(patience=0)
-    assert Study(PROBLEM, rule="cmes", samples=9).rule == rule_of("cmes", samples=9)
+    assert Study(PROBLEM, rule={"name": "cmes", "samples": 9}).rule == rule_of("cmes", samples=9)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
             {"rule": {"name": "pesc", "options": "papper"}},
             "'pesc': unknown options 'papper'.*'paper'",
         ),
-        (PROBLEM, {"rule": "eic", "setting": "paper"}, "setting was 'paper', which is PESC's; the rule 'eic' has none"),
-        (PROBLEM, {"rule": "eic", "samples": 5}, "samples was 5, and the rule 'eic' draws none: leave it out"),
+        (PROBLEM, {"rule": {"name": "eic", "options": "paper"}}, "the rule 'eic': unknown option 'options'"),
+        (PROBLEM, {"rule": {"name": "eic", "samples": 5}}, "the rule 'eic': unknown option 'samples'"),
         (
             PROBLEM,
             {"rule": "pes"},
@@ -89,7 +89,7 @@ def test_nats_are_not_asked_of_a_rule_that_does_not_count_in_them():
 
 
 def test_a_problem_without_constraints_is_for_pes():
-    study = Study(FREE, rule="pes", samples=8)
+    study = Study(FREE, rule={"name": "pes", "samples": 8})
     for _ in range(5):
         evaluation = study.ask()
         study.tell(evaluation, {"f": float(evaluation.params["x"])})

@@ -69,7 +69,7 @@ def test_how_things_are_measured_may_change(url):
 
 def test_a_stored_study_is_loaded_by_name_or_as_the_only_one(url):
     quick(storage=url, name="one").run(measure, budget=4)
-    assert Study.load(url, setting=QUICK).name == "one"
+    assert Study.load(url, rule=QUICK).name == "one"
     assert Study.load(url).problem == COUPLED
     quick(SPLIT, storage=url, name="two")
     with pytest.raises(StorageError, match="which study\\? The storage holds 'one', 'two'"):
@@ -109,7 +109,7 @@ def test_an_asker_who_is_always_overtaken_gets_a_question_of_its_own(url):
 
     two.store.append = overtaken
     mine = two.ask()
-    assert two.pace.decisions.total() <= 6
+    assert two.time_budget.decisions.total() <= 6
     assert mine.params not in [e.params for e in others]
 
 
@@ -135,14 +135,14 @@ def test_telling_does_not_wait_for_asking(monkeypatch):
     s = quick()
     s.run(measure, budget=3)
     waiting = s.ask()
-    decide, is_deciding, may_end = s._mind.decide, threading.Event(), threading.Event()
+    decide, is_deciding, may_end = s._suggester.decide, threading.Event(), threading.Event()
 
     def slow(*args):
         is_deciding.set()
         assert may_end.wait(30)
         return decide(*args)
 
-    monkeypatch.setattr(s._mind, "decide", slow)
+    monkeypatch.setattr(s._suggester, "decide", slow)
     asker = threading.Thread(target=s.ask)
     asker.start()
     assert is_deciding.wait(30)

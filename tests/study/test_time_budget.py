@@ -6,14 +6,14 @@ import pytest
 from study.quick import measure, quick
 
 from pesky import ProblemError
-from pesky.study import time_budget as pace
+from pesky.study import time_budget
 from pesky.study.time_budget import TimeBudget
 
 
 class Clock:
     def __init__(self, monkeypatch):
         self.now = 0.0
-        monkeypatch.setattr(pace.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time_budget.time, "monotonic", lambda: self.now)
 
 
 def simulate(clock: Clock, share: float | None, measuring: float, seconds: dict, count: int) -> tuple[TimeBudget, dict]:
@@ -29,7 +29,7 @@ def simulate(clock: Clock, share: float | None, measuring: float, seconds: dict,
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 2.0, 10.0])
 def test_deciding_takes_no_more_than_its_share(monkeypatch, share):
-    seconds = {"full": 0.3, "update": 0.05, "draw": 0.0}
+    seconds = {"full": 0.3, "update": 0.05, "thompson": 0.0}
     own, levels = simulate(Clock(monkeypatch), share, 0.01, seconds, 2000)
     measuring = 2000 * 0.01
     assert own.deciding <= share * measuring + 0.3 + 0.05  # and the first decision, which is always a full one
@@ -39,12 +39,12 @@ def test_deciding_takes_no_more_than_its_share(monkeypatch, share):
 
 
 def test_slow_functions_get_full_decisions(monkeypatch):
-    _, levels = simulate(Clock(monkeypatch), 0.5, 10.0, {"full": 0.3, "update": 0.05, "draw": 0.0}, 50)
-    assert levels == {"full": 50, "update": 0, "draw": 0}
+    _, levels = simulate(Clock(monkeypatch), 0.5, 10.0, {"full": 0.3, "update": 0.05, "thompson": 0.0}, 50)
+    assert levels == {"full": 50, "update": 0, "thompson": 0}
 
 
 def test_without_a_share_every_decision_is_a_full_one(monkeypatch):
-    _, levels = simulate(Clock(monkeypatch), None, 0.0, {"full": 0.3, "update": 0.05, "draw": 0.0}, 20)
+    _, levels = simulate(Clock(monkeypatch), None, 0.0, {"full": 0.3, "update": 0.05, "thompson": 0.0}, 20)
     assert levels["full"] == 20
 
 

@@ -10,7 +10,7 @@ from pesky.store.sql import url
 from pesky.study_file import Command, Function, StudyFile, StudyFileError
 from pesky.study_file.mistakes import Findings, dotted
 from pesky.study_file.storage import SCHEMES, storage_url
-from pesky.study_file.tables import PescOptions
+from pesky.study_file.tables import SettingName
 
 SMALL = 'minimize = "f"\n[parameters]\nx = { type = "real", low = 0, high = 1 }\n'
 
@@ -150,7 +150,7 @@ def test_a_password_is_never_said(tmp_path):
 
 def test_what_others_know_is_known_here():
     assert set(SCHEMES) == set(url._DRIVERS)
-    assert set(PescOptions.__args__) == set(OPTIONS)
+    assert set(SettingName.__args__) == set(OPTIONS)
 
 
 def test_keys_are_written_as_in_the_file():

@@ -40,17 +40,17 @@ class Spent:
 def main(url: str, evaluations: int, name: str) -> None:
     """Print what was asked, how many questions were known at each, and where the time of asking went."""
     study, spent = small(storage=url), Spent()
-    questioner, when_decided = study._questioner, 0
-    decide = spent.on("decisions", questioner.next)
+    suggester, when_decided = study._suggester, 0
+    suggest = spent.on("decisions", suggester.suggest)
 
-    def remembering(evaluations: Any, *arguments: Any) -> Any:
+    def remembering(evaluations: Any, *arguments: Any, **options: Any) -> Any:
         """How many questions were known when the last one was decided."""
         nonlocal when_decided
         when_decided = len(evaluations)
-        return decide(evaluations, *arguments)
+        return suggest(evaluations, *arguments, **options)
 
-    setattr(questioner, "next", remembering)  # noqa: B010 (its type is another)
-    setattr(questioner, "is_kept", spent.on("second thoughts", questioner.is_kept))  # noqa: B010
+    setattr(suggester, "suggest", remembering)  # noqa: B010 (its type is another)
+    setattr(suggester, "is_still_good", spent.on("second thoughts", suggester.is_still_good))  # noqa: B010
     for call in ("claim", "changes", "append"):
         setattr(study.store, call, spent.on("storage", getattr(study.store, call)))
     print("ready", flush=True)
@@ -67,7 +67,7 @@ def main(url: str, evaluations: int, name: str) -> None:
         known[evaluation.id] = when_decided
         time.sleep(random.uniform(0.0, 0.1))
         study.tell(evaluation, measure(evaluation.params))
-    print(json.dumps({"known": known, "levels": study.pace.decisions, "asks": asks}))
+    print(json.dumps({"known": known, "levels": study.time_budget.decisions, "asks": asks}))
 
 
 main(sys.argv[1], int(sys.argv[2]), sys.argv[3])

@@ -12,7 +12,8 @@ from survival.small import measure, small
 
 from pesky import Study
 from pesky.store import Evaluation, Limit, Question, State
-from pesky.study.suggest import APART, PATIENCE, SHARED
+from pesky.study.reconsider import MAX_OVERLAP, SAME_QUESTION
+from pesky.study.suggest import MAX_RETRIES, Request
 
 EVALUATIONS = int(os.environ.get("PESKY_CROWD", "50"))  # 250 are worth a look from time to time
 ASKERS, TOLD_BY_TELLER = (8 if EVALUATIONS > 100 else 4), 10
@@ -94,16 +95,16 @@ def beside_another(monkeypatch: pytest.MonkeyPatch, most: int) -> tuple[Study, l
     for _ in range(6):
         evaluation = study.ask()
         study.tell(evaluation, measure(evaluation.params))
-    decide = study._questioner.next
+    suggest = study._suggester.suggest
 
-    def meanwhile(*given: Any) -> Question:
-        question = decide(*given)
+    def meanwhile(*given: Any, **options: Any) -> Question:
+        question = suggest(*given, **options)
         if len(theirs) < most:
             theirs.append(other.add(question.params, measure(question.params)))
         return question
 
-    monkeypatch.setattr(study._questioner, "next", meanwhile)
-    study.pace.decisions.clear()
+    monkeypatch.setattr(study._suggester, "suggest", meanwhile)
+    study.time_budget.decisions.clear()
     return study, theirs
 
 
@@ -111,32 +112,32 @@ def test_who_decides_again_does_not_begin_from_nothing(monkeypatch: pytest.Monke
     """Not even if there are new data: the last analysis is brought up to date."""
     study, theirs = beside_another(monkeypatch, 2)
     asked = study.ask()
-    assert study.pace.decisions == {"full": 1, "update": 2}
+    assert study.time_budget.decisions == {"full": 1, "update": 2}
     encode = study.space.encode
-    assert min(float((encode(asked.params) - encode(each.params)).abs().max()) for each in theirs) > APART
+    assert min(float((encode(asked.params) - encode(each.params)).abs().max()) for each in theirs) > SAME_QUESTION
     study.tell(asked, measure(asked.params))
     study.ask()
-    assert study.pace.decisions == {"full": 2, "update": 2}
+    assert study.time_budget.decisions == {"full": 2, "update": 2}
 
 
 def test_who_has_decided_again_for_long_takes_what_is_not_theirs(monkeypatch: pytest.MonkeyPatch):
     study, _ = beside_another(monkeypatch, 0)
     known = study.evaluations
-    question = study._questioner.next(known, ("all",), Limit(), None, False)
+    question = study._suggester.suggest(known, Request(("all",)))
     centre = dict.fromkeys(question.params, 0.5)
     now = {**known, 99: Evaluation(99, "all", centre)}
-    monkeypatch.setattr("pesky.study.suggest.overlap", lambda *given: 2 * SHARED)
+    monkeypatch.setattr("pesky.study.reconsider.overlap", lambda *given: 2 * MAX_OVERLAP)
 
-    def is_kept(*seconds: float) -> bool:
-        study._questioner._seconds[:] = seconds
-        return study._questioner.is_kept(question, known, now, Limit())
+    def is_still_good(*seconds: float) -> bool:
+        study._suggester._seconds[:] = seconds
+        return study._suggester.is_still_good(question, now, Limit())
 
-    assert not is_kept(1.0)
-    assert not is_kept(1.0, 0.5, 0.4)
-    assert is_kept(1.0, 0.5, 0.6)
-    assert is_kept(100.0, *[0.1] * PATIENCE)
-    same = {**known, 99: Evaluation(99, "all", question.params)}
-    assert not study._questioner.is_kept(question, known, same, Limit())
+    assert not is_still_good(1.0)
+    assert not is_still_good(1.0, 0.5, 0.4)
+    assert is_still_good(1.0, 0.5, 0.6)
+    assert is_still_good(100.0, *[0.1] * MAX_RETRIES)
+    same = {**known, 100: Evaluation(100, "all", question.params)}
+    assert not study._suggester.is_still_good(question, same, Limit())
 
 
 def repeats(evaluations: list[Evaluation]) -> list[tuple[int, int]]:

@@ -1,13 +1,18 @@
 """What a study is given, checked before anything is asked."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from botorch.models.model import Model
 
+from pesky.acquire.base import Rule
+from pesky.acquire.registry import SEPARATE, rule_of
 from pesky.errors import ProblemError
 from pesky.model.surrogate import GP
 from pesky.problem import Problem
 from pesky.problem.fields import finite
 from pesky.space import Space
-from pesky.study.deliberate import FitBotorch
+from pesky.study.surrogates import FitBotorch
 
 
 def share(what: str, given: object) -> float | None:
@@ -46,3 +51,31 @@ def checked_model(given: object, problem: Problem, space: Space) -> GP | FitBoto
             'constraint on a number and failures="record".'
         )
     return given  # pyright: ignore[reportReturnType]
+
+
+def checked_rule(given: str | Mapping[str, Any] | Rule, problem: Problem, space: Space) -> Rule:
+    """The rule, or a ProblemError that says why it does not suit the problem."""
+    rule = rule_of(given)
+    rule.check(space.dim, len(problem.conditions))
+    if rule.measures == "together":
+        _check_together(rule, problem)
+    return rule
+
+
+def _check_together(rule: Rule, problem: Problem) -> None:
+    for name, task in problem.tasks.items():
+        if missing := [outcome for outcome in problem.outcomes if outcome not in task.outcomes]:
+            raise ProblemError(
+                f"the rule {rule.name!r} asks for all outcomes at a point, because it values none of them by itself, "
+                f"and the task {name!r} does not measure {', '.join(map(repr, missing))}: let every task measure all "
+                f"outcomes, or use a rule for outcomes that are measured separately: {SEPARATE}."
+            )
+
+
+def check_counts(rule: Rule, gain_per_cost: float | None) -> None:
+    """Nothing, or a ProblemError if nats are asked of a rule that does not count in them."""
+    if gain_per_cost is not None and not rule.in_nats:
+        raise ProblemError(
+            f"gain_per_cost was {gain_per_cost!r} nats, and the rule {rule.name!r} does not count in nats: "
+            "limit evaluations, cost or seconds instead, or use the rule 'pesc'."
+        )

@@ -2,15 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from pesky.problem import Option, Problem
+from pesky.problem import Option
 from pesky.store.evaluation import short
-
-if TYPE_CHECKING:  # which import torch
-    from pesky.observations import Observations
-    from pesky.optimum.recommend import Advice
-    from pesky.space import Space
 
 
 @dataclass(frozen=True)
@@ -33,22 +27,3 @@ class Recommendation:
         if not self.is_confident:
             lines.insert(0, "none yet: no point is known to hold every constraint with its confidence; the likeliest:")
         return "\n".join(lines)
-
-
-def recommendation_of(
-    problem: Problem, space: "Space", observations: "Observations", advice: "Advice"
-) -> Recommendation:
-    """The advice in the user's units and words."""
-    texts = [str(condition).removesuffix(" is true") for condition in problem.conditions]
-    # What is known holds or does not: the little doubt of its row is there for the mathematics alone.
-    probabilities = [
-        float(p >= 0.5) if condition.outcome in problem.known else p
-        for p, condition in zip(advice.probabilities.tolist(), problem.conditions, strict=True)
-    ]
-    return Recommendation(
-        params=space.decode(advice.u),
-        objective=problem.objective,
-        expected=float(observations.to_user(0, advice.mean)),
-        probabilities=dict(zip(texts, probabilities, strict=True)),
-        is_confident=bool(advice.is_confident),
-    )

@@ -22,6 +22,17 @@ def opened(store: Store, name: str, problem: Problem, seed: int, identity: str) 
     return kept
 
 
+def name_in(store: Store, name: str | None) -> str:
+    """The name that was given, or else that of the only study in a storage."""
+    if name is not None:
+        return name
+    names = store.names()
+    if len(names) != 1:
+        listed = ", ".join(map(repr, names)) or "none"
+        raise StorageError(f"which study? The storage holds {listed}: give a name.")
+    return names[0]
+
+
 def stored_problem(kept: StudyRecord) -> Problem:
     """The problem that a study was stored with; of known outcomes without the functions, which are never stored."""
     try:

@@ -6,41 +6,36 @@ import uuid
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
 from pesky.acquire.base import Rule
-from pesky.acquire.pesc.options import PescOptions
 from pesky.decide import Decision
-from pesky.errors import DataError, ProblemError, StorageError, unknown_name
+from pesky.errors import DataError, ProblemError, unknown_name
 from pesky.model.belief import Belief
 from pesky.model.surrogate import GP
-from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, check_outcomes
-from pesky.optimum.recommend import recommend
 from pesky.problem import Option, Problem
 from pesky.problem.fields import whole
 from pesky.problem.known import KnownFunction
 from pesky.run.budget import Budget, Ending
 from pesky.run.loop import Loop
 from pesky.run.progress import Progress
-from pesky.run.rescue import Result, read_results
+from pesky.run.rescue import Result
 from pesky.run.slots import Function
 from pesky.run.spending import beyond, kept_by_store, spent
 from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
-from pesky.study.checks import checked_model, positive, share
-from pesky.study.deliberate import Deliberation, FitBotorch
-from pesky.study.recommendation import Recommendation, recommendation_of
-from pesky.study.rules import check_counts, chosen_rule
-from pesky.study.stored import check_fits, opened, stored_problem
-from pesky.study.suggest import Questioner
+from pesky.study.checks import check_counts, checked_model, checked_rule, positive, share
+from pesky.study.recommend import recommendation_from
+from pesky.study.recommendation import Recommendation
+from pesky.study.stored import check_fits, name_in, opened, stored_problem
+from pesky.study.suggest import Request, Suggester
+from pesky.study.surrogates import FitBotorch, Surrogates
 from pesky.study.time_budget import TimeBudget
+from pesky.study.told import attempt_of, check_task, id_of, rescued_results, told_values
 
 if TYPE_CHECKING:
     import pandas
@@ -59,11 +54,9 @@ class Study:
             cube and Y (n, 1), and returns a fitted `ModelListGP`. Row 0 is the objective, to be minimized, the others
             are the constraints, feasible at zero and above; all are scaled to about unit size. Rows that are known
             are not among them.
-        rule: How questions are chosen: "pesc" or another name of `pesky.acquire.RULES`, a mapping with settings, like
-            {"name": "eic", "noise_factor": False}, or a rule itself. It is not stored: give it again to a study that
-            is continued.
-        setting: How finely PESC is computed: "default", "paper", or a `PescOptions` of your own.
-        samples: The number of samples that the rule draws, of x* in PESC, if not its own.
+        rule: How questions are chosen: "pesc" or another name of `pesky.acquire.RULES`, a mapping with options, like
+            {"name": "pesc", "options": "paper", "samples": 20} or {"name": "eic", "noise_factor": False}, or a rule
+            itself. It is not stored: give it again to a study that is continued.
         initial: Points of the Latin hypercube that every task is measured at first.
         min_probability: Ask only where the probability that all constraints hold is at least this.
         deciding_share: Deciding takes at most so many times the time of measuring: quicker decisions fill in between
@@ -79,8 +72,6 @@ class Study:
         seed: int | None = 0,
         model: GP | FitBotorch | None = None,
         rule: str | Mapping[str, Any] | Rule = "pesc",
-        setting: str | PescOptions | None = None,
-        samples: int | None = None,
         initial: int = 3,
         min_probability: float | None = None,
         deciding_share: float | None = None,
@@ -94,16 +85,14 @@ class Study:
         self.problem, self.name, self.space = problem, name, Space.of(problem)
         seed = secrets.randbelow(2**31) if seed is None else whole("seed", seed)
         fitted = checked_model(model, problem, self.space)
-        self.rule = chosen_rule(rule, setting, samples, problem, self.space)
+        self.rule = checked_rule(rule, problem, self.space)
         self.initial = whole("initial", initial, 1)
-        pace = positive("deciding_share", deciding_share)
+        least, time_share = share("min_probability", min_probability), positive("deciding_share", deciding_share)
         self.store = open_store(storage) if storage is None or isinstance(storage, str) else storage
         kept = opened(self.store, name, problem, seed, uuid.uuid4().hex)
         self.seed, self.identity = kept.seed, kept.identity
-        self._mind = Deliberation(problem, self.space, fitted, self.rule, self.seed, pace)
-        self._questioner = Questioner(
-            problem, self.space, self._mind, self.seed, self.initial, share("min_probability", min_probability)
-        )
+        self._surrogates = Surrogates(problem, self.space, fitted, self.seed)
+        self._suggester = Suggester(self._surrogates, self.rule, self.initial, least, time_share)
         self._evaluations: dict[int, Evaluation] = {}
         self._revision = 0
         # The store takes care of itself. Remembering takes moments, deciding seconds: nobody who tells waits for it.
@@ -123,12 +112,7 @@ class Study:
         Nothing that is stored is ever imported or called: of known outcomes, `known` gives the functions again.
         """
         store = open_store(storage, create=False) if isinstance(storage, str) else storage
-        if name is None:
-            names = store.names()
-            if len(names) != 1:
-                listed = ", ".join(map(repr, names)) or "none"
-                raise StorageError(f"which study? The storage holds {listed}: give a name.")
-            name = names[0]
+        name = name_in(store, name)
         problem = stored_problem(store.load(name))
         return cls(problem if known is None else problem.knowing(known), storage=store, name=name, **settings)
 
@@ -148,12 +132,12 @@ class Study:
     @property
     def decision(self) -> Decision | None:
         """How the last question was chosen, with its diagnostics; None for the initial design."""
-        return self._questioner.decision
+        return self._suggester.decision
 
     @property
-    def pace(self) -> TimeBudget:
+    def time_budget(self) -> TimeBudget:
         """How many decisions were made of which kind, and how long they took."""
-        return self._mind.pace
+        return self._suggester.time_budget
 
     # -- ask ---------------------------------------------------------------------------------------------------------
 
@@ -179,31 +163,24 @@ class Study:
             limit: What the study may ask in all; `Exhausted` is raised instead of a question beyond it.
             gain_per_cost: Nats per unit of cost below which no question is worth asking: `Exhausted` again.
         """
-        names = self._names(tasks)
+        request = Request(self._names(tasks), limit, gain_per_cost)
         check_counts(self.rule, gain_per_cost)
         with self._deciding:
-            again = self.store.claim(self.identity, names, losses=losses, worker=worker, lease=lease)
-            if again is not None:
-                return _callers(again)
-            known = evaluations = self.evaluations
-            question = self._questioner.next(known, names, limit, gain_per_cost, False)
-            while True:
-                appended = self.store.append(
-                    self.identity,
-                    question,
-                    known=len(evaluations),
-                    limit=kept_by_store(limit, self.problem),
-                    worker=worker,
-                    lease=lease,
-                )
-                if isinstance(appended, Evaluation):
-                    return _callers(appended)
-                if appended.is_beyond_limit:
-                    raise beyond(limit)
-                evaluations = self.evaluations
-                if not self._questioner.is_kept(question, known, evaluations, limit):
-                    known = evaluations
-                    question = self._questioner.next(known, names, limit, gain_per_cost, True)
+            lost = self.store.claim(self.identity, request.tasks, losses=losses, worker=worker, lease=lease)
+            return _callers(self._ask_new(request, worker, lease) if lost is None else lost)
+
+    def _ask_new(self, request: Request, worker: str | None, lease: float | None) -> Evaluation:
+        """A new question, reconsidered for as long as others ask theirs meanwhile."""
+        limit = kept_by_store(request.limit, self.problem)
+        append = partial(self.store.append, self.identity, limit=limit, worker=worker, lease=lease)
+        evaluations = self.evaluations
+        question = self._suggester.suggest(evaluations, request)
+        while not isinstance(appended := append(question, known=len(evaluations)), Evaluation):
+            if appended.is_beyond_limit:
+                raise beyond(request.limit)
+            evaluations = self.evaluations
+            question = self._suggester.reconsider(question, evaluations, request)
+        return appended
 
     def _names(self, tasks: str | Collection[str] | None) -> tuple[str, ...]:
         if tasks is None:
@@ -231,33 +208,20 @@ class Study:
         long the measurement took, where costs are measured.
         """
         asked = self._asked(evaluation)
-        values = self._values(outcomes)
-        expected = self.problem.tasks[asked.task].outcomes
-        for name in values:
-            if name not in expected:
-                raise DataError(
-                    f"outcome {name!r} does not belong to task {asked.task!r}, which measures "
-                    f"{', '.join(map(repr, expected))}: use `study.add(params, outcomes)` for more."
-                )
-        return self.store.tell(self.identity, asked.id, values, expected, seconds, attempt=_attempt(evaluation))
+        values, expected = told_values(self.problem, outcomes), self.problem.tasks[asked.task].outcomes
+        check_task(asked.task, expected, values)
+        return self.store.tell(self.identity, asked.id, values, expected, seconds, attempt=attempt_of(evaluation))
 
     def fail(self, evaluation: Evaluation | int, reason: str, *, seconds: float | None = None) -> Evaluation:
         """Record that measuring failed, and why; a task with failures="learn" learns from it."""
         asked = self._asked(evaluation)
         return self.store.fail(
-            self.identity, asked.id, str(reason), attempt=_attempt(evaluation), seconds=seconds, outcomes={}
+            self.identity, asked.id, str(reason), attempt=attempt_of(evaluation), seconds=seconds, outcomes={}
         )
 
     def recover(self, path: str | Path) -> list[Evaluation]:
         """Take in the results of a file that a run wrote when its storage would not take them; again, if need be."""
-        results = read_results(path)
-        for each in results:
-            if each.study != self.identity:
-                raise DataError(
-                    f"{path} has results of another study, be it one of the same name that was started anew since: "
-                    "expected those of this one; use `study.add(params, outcomes)` to keep what they measured here."
-                )
-        return [self._recovered(each) for each in results]
+        return [self._recovered(each) for each in rescued_results(path, self.identity)]
 
     def _recovered(self, result: Result) -> Evaluation:
         expected = self.problem.tasks[self._asked(result.id).task].outcomes
@@ -270,7 +234,9 @@ class Study:
 
     def release(self, evaluation: Evaluation | int, reason: str = "let go") -> Evaluation:
         """Let go of an evaluation that is not measured after all: it is asked again, and counts as no failure."""
-        return self.store.release(self.identity, self._asked(evaluation).id, str(reason), attempt=_attempt(evaluation))
+        return self.store.release(
+            self.identity, self._asked(evaluation).id, str(reason), attempt=attempt_of(evaluation)
+        )
 
     def renew(self, evaluation: Evaluation, lease: float) -> bool:
         """Extend the lease by so many seconds from now; False if the evaluation was handed to someone else since.
@@ -289,18 +255,13 @@ class Study:
     def add(self, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
         """Take in data of your own: any outcomes at any point of the space."""
         self.space.check(params)
-        values = self._values(outcomes)
+        values = told_values(self.problem, outcomes)
         task = next(name for name, task in self.problem.tasks.items() if values.keys() & set(task.outcomes))
         return _callers(self.store.add(self.identity, task, params, values))
 
     def _asked(self, evaluation: Evaluation | int) -> Evaluation:
         """The evaluation as it is known here, if it is one of this very study."""
-        if isinstance(evaluation, Evaluation) and evaluation.study != self.identity:
-            raise DataError(
-                f"{evaluation} was asked by another study, be it one of the same name that was started anew since: "
-                "expected an evaluation of this one; use `study.add(params, outcomes)` to keep what it measured here."
-            )
-        id_ = evaluation.id if isinstance(evaluation, Evaluation) else evaluation
+        id_ = id_of(evaluation, self.identity)
         is_number = isinstance(id_, int)
         known = self._evaluations if is_number and id_ in self._evaluations else self.evaluations
         if not is_number or id_ not in known:
@@ -309,15 +270,6 @@ class Study:
                 "`study.add(params, outcomes)` for data of your own."
             )
         return known[id_]
-
-    def _values(self, outcomes: Mapping[str, float]) -> dict[str, float]:
-        if not isinstance(outcomes, Mapping) or not outcomes:
-            expected = ", ".join(f"{name!r}: ..." for name in self.problem.outcomes)
-            raise DataError(
-                f"the outcomes were {outcomes!r}: expected a mapping like {{{expected}}} with at least one of them; "
-                "leave out what could not be measured, and `fail` or `abandon` an evaluation that gave nothing."
-            )
-        return check_outcomes(self.problem, outcomes)
 
     def outcomes(self, evaluation: Evaluation | int) -> dict[str, float]:
         """What was told of an evaluation so far."""
@@ -328,12 +280,12 @@ class Study:
 
     def observations(self) -> Observations:
         """Everything told, per row, in the scaled units of the models."""
-        return self._mind.observations(self.evaluations)
+        return self._surrogates.observations(self.evaluations)
 
     def belief(self) -> Belief:
         """What is believed of the objective and each constraint, given all that was told."""
         with self._deciding:
-            return self._mind.believe(self.evaluations)[0]
+            return self._surrogates.believe(self.evaluations)[0]
 
     def recommend(self) -> Recommendation:
         """The lowest expected objective where every constraint holds with its confidence, anywhere in the space.
@@ -341,18 +293,7 @@ class Study:
         Where no point qualifies yet, it says so and gives the point most probably feasible.
         """
         with self._deciding:
-            evaluations = self.evaluations
-            if not any(e.outcomes.keys() & set(self.problem.grounds) for e in evaluations.values()):
-                objective = self.problem.objective
-                what = "any outcome" if objective in self.problem.known else f"the objective {objective!r}"
-                raise DataError(f"no value of {what} was told yet: ask and tell until there is one.")
-            belief, observations = self._mind.believe(evaluations)
-            with threads_for(len(evaluations)):
-                advice = recommend(belief, self.space, self._confidence(), self.seed)
-        return recommendation_of(self.problem, self.space, observations, advice)
-
-    def _confidence(self) -> Float[Tensor, " k"]:
-        return torch.tensor(self.problem.confidences, dtype=torch.float64)
+            return recommendation_from(self._surrogates, self.evaluations)
 
     # -- run and export ----------------------------------------------------------------------------------------------
 
@@ -411,11 +352,6 @@ class Study:
         evaluations = self.evaluations.values()
         told, waiting = sum(bool(e.outcomes) for e in evaluations), sum(e.is_open for e in evaluations)
         return f"Study({self.problem.objective!r}: {told} evaluations told, {waiting} pending)"
-
-
-def _attempt(evaluation: Evaluation | int) -> int | None:
-    """Which attempt whoever has this was given; None for a number, which does not say."""
-    return evaluation.attempts if isinstance(evaluation, Evaluation) else None
 
 
 def _callers(evaluation: Evaluation) -> Evaluation:

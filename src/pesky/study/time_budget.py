@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-Level = Literal["full", "update", "draw"]
+Level = Literal["full", "update", "thompson"]
+"""How thorough a decision is: from a new fit, from an update of the last full one, or one of its samples of x*."""
 
 
 class TimeBudget:
@@ -28,7 +29,7 @@ class TimeBudget:
         """The most thorough decision that can be afforded now."""
         if self.share is None or self._is_due("full", self.share):
             return "full"
-        return "update" if self._is_due("update", self.share) else "draw"
+        return "update" if self._is_due("update", self.share) else "thompson"
 
     def _is_due(self, level: Level, share: float) -> bool:
         """Whether since the last decision of this level enough was measured to pay for another one."""

@@ -12,10 +12,29 @@ if TYPE_CHECKING:
 
 
 def rule_in(run: RunTable) -> "Rule":
-    """The rule by its name, with the settings of its table if it has one; a ProblemError if there is no such."""
-    from pesky.acquire.registry import rule_of  # imports torch, which takes seconds
+    """The rule by its name or its table, with `setting` and `samples`; a ProblemError if it does not have these.
 
-    return rule_of(run.rule)
+    What a file calls the setting are the options of PESC as a whole.
+    """
+    from pesky.acquire.registry import RULES, rule_of  # imports torch, which takes seconds
+
+    table = {"name": run.rule} if isinstance(run.rule, str) else dict(run.rule)
+    kind = RULES.get(str(table.get("name")))
+    names = [] if kind is None else kind.option_names()
+    if "setting" in table and "options" in names:
+        table["options"] = table.pop("setting")
+    rule = rule_of(table)
+    if run.setting is not None:
+        if "options" not in names:
+            raise ProblemError(
+                f"setting was {run.setting!r}, which is PESC's; the rule {rule.name!r} has none: leave it out."
+            )
+        rule = rule_of(rule, options=run.setting)
+    if run.samples is not None:
+        if "samples" not in names:
+            raise ProblemError(f"samples was {run.samples}, and the rule {rule.name!r} draws none: leave it out.")
+        rule = rule_of(rule, samples=run.samples)
+    return rule
 
 
 def check_rule(run: RunTable, problem: Problem, gain_per_cost: float | None, findings: Findings) -> None:
@@ -23,10 +42,10 @@ def check_rule(run: RunTable, problem: Problem, gain_per_cost: float | None, fin
     if run.rule == "pesc" and run.samples is None:
         return
     from pesky.space import Space
-    from pesky.study.rules import check_counts, chosen_rule
+    from pesky.study.checks import check_counts, checked_rule
 
     try:
-        rule = chosen_rule(rule_in(run), run.setting, run.samples, problem, Space.of(problem))
+        rule = checked_rule(rule_in(run), problem, Space.of(problem))
     except ProblemError as error:
         findings.note(("run", "rule"), f"{error}")
         return

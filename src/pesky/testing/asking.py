@@ -99,8 +99,8 @@ class AskingContract(RuleTest):
     def test_who_has_no_time_gets_quick_decisions(self, rule: Rule):
         hasty = Study(self.problem(rule), rule=rule, deciding_share=1e-6)
         self.go_on(hasty, 6)
-        assert hasty.pace.decisions["full"] == 1
-        assert sum(hasty.pace.decisions.values()) == 3
+        assert hasty.time_budget.decisions["full"] == 1
+        assert sum(hasty.time_budget.decisions.values()) == 3
 
     def test_a_yes_or_no_is_asked_about(self, rule: Rule):
         if self.most_constraints(rule) == 0:

@@ -1,0 +1,43 @@
+"""The initial design: the points that every task is measured at before anything is believed."""
+
+from collections.abc import Mapping, Sequence
+
+from pesky.numerics.rng import source_of
+from pesky.problem import Option, Problem
+from pesky.run.spending import typical_price
+from pesky.space import Space
+from pesky.store import Evaluation, Question, State
+from pesky.study.pending import Answered
+
+
+class InitialDesign:
+    """So many points of a Latin hypercube; data of the user's own take their place."""
+
+    def __init__(self, problem: Problem, space: Space, count: int, seed: int) -> None:
+        self.points = [space.decode(u) for u in space.latin(count, source_of(seed))]
+        self._problem, self._count = problem, count
+
+    def next(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str], known: Answered) -> Question | None:
+        """The first point of the design that one of these tasks was not asked at; None where all have their values."""
+        counts = self._counts(evaluations)
+        wanted = [
+            task for task in tasks if any(counts[name] < self._count for name in self._problem.tasks[task].outcomes)
+        ]
+        for params in self.points:
+            for task in wanted:
+                if not _is_asked(task, params, evaluations) and tuple(params.values()) not in known[task]:
+                    return Question(task, params, None, typical_price(task, evaluations, self._problem))
+        return None
+
+    def _counts(self, evaluations: Mapping[int, Evaluation]) -> dict[str, int]:
+        """How many values of each outcome were told, or are awaited."""
+        counts = dict.fromkeys(self._problem.outcomes, 0)
+        for e in evaluations.values():
+            awaited = self._problem.tasks[e.task].outcomes if e.is_open or e.state is State.LOST else ()
+            for name in {*e.outcomes, *awaited}:
+                counts[name] += 1
+        return counts
+
+
+def _is_asked(task: str, params: Mapping[str, Option], evaluations: Mapping[int, Evaluation]) -> bool:
+    return any(e.task == task and dict(e.params) == dict(params) for e in evaluations.values())

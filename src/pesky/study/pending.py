@@ -1,0 +1,60 @@
+"""What is known or awaited where: results to come, and questions that need not be asked again."""
+
+from collections.abc import Collection, Iterable, Mapping
+
+import torch
+
+from pesky.acquire.fantasy import Pending
+from pesky.problem import Option, Problem
+from pesky.store import Evaluation, State
+from pesky.study.points import Points
+
+Answered = Mapping[str, Mapping[tuple[Option, ...], Evaluation]]
+"""For each task the points, by the values of their parameters, where to ask it would tell nothing, and why."""
+
+
+def pending(problem: Problem, points: Points, evaluations: Iterable[Evaluation]) -> Pending | None:
+    """Points where a result is awaited, with the rows still to come; None if there are none.
+
+    A failure whose reason is not learnt counts too: it told nothing, and would be asked again and again.
+    """
+    awaited: list[Evaluation] = []
+    rows: list[list[bool]] = []
+    for e in evaluations:
+        is_awaited = e.is_open or e.state is State.LOST
+        is_mute = e.state is State.FAILED and (problem.tasks[e.task].failures == "record" or e.is_given_up)
+        missing = set(problem.informs(e.task)) - e.outcomes.keys()
+        if missing and (is_awaited or is_mute):
+            awaited.append(e)
+            rows.append([name in missing for name in problem.rows])
+    return Pending(points.stack(awaited), torch.tensor(rows)) if awaited else None
+
+
+def all_rows(problem: Problem, points: Points, evaluations: Collection[Evaluation]) -> Pending:
+    """Where these measure, with all rows that they tell of, told or to come."""
+    rows = [{*problem.informs(e.task), *e.outcomes} for e in evaluations]
+    mask = torch.tensor([[name in told for name in problem.rows] for told in rows])
+    return Pending(points.stack(evaluations), mask)
+
+
+def answered(problem: Problem, evaluations: Iterable[Evaluation], tasks: Collection[str]) -> Answered:
+    """For each of the tasks the points where to ask it would tell nothing, with the evaluation that says why.
+
+    There are some where its measurements have no noise: where all its outcomes were told, in whichever evaluations, and
+    where it was asked before and has not answered, be it still or ever. An evaluation that was abandoned leaves its
+    point as it was.
+    """
+    found: dict[str, dict[tuple[Option, ...], Evaluation]] = {task: {} for task in tasks}
+    outcomes = {task: problem.tasks[task].outcomes for task in tasks if problem.is_exact(task)}
+    if not outcomes:
+        return found
+    told: dict[tuple[Option, ...], set[str]] = {}
+    for e in evaluations:
+        point = tuple(e.params[name] for name in problem.parameters)
+        known = told.setdefault(point, set())
+        known.update(e.outcomes)
+        is_unanswered = e.is_open or e.state in (State.LOST, State.FAILED)
+        for task, expected in outcomes.items():
+            if (e.task == task and is_unanswered) or known.issuperset(expected):
+                found[task].setdefault(point, e)
+    return found

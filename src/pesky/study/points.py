@@ -1,0 +1,29 @@
+"""Where evaluations measure, in the unit cube."""
+
+from collections.abc import Iterable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.space import Space
+from pesky.store import Evaluation
+
+
+class Points:
+    """The points of evaluations, each encoded once."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+        self._encoded: dict[int, Tensor] = {}
+
+    def of(self, evaluation: Evaluation) -> Float[Tensor, " d"]:
+        """The point of an evaluation of the study."""
+        if evaluation.id not in self._encoded:
+            self._encoded[evaluation.id] = self.space.encode(evaluation.params)
+        return self._encoded[evaluation.id]
+
+    def stack(self, evaluations: Iterable[Evaluation]) -> Float[Tensor, "n d"]:
+        """The points of these, which may be none."""
+        each = [self.of(e) for e in evaluations]
+        return torch.stack(each) if each else torch.zeros(0, self.space.dim, dtype=torch.float64)

@@ -1,0 +1,106 @@
+"""From evaluations to observations, and to what is believed given them."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+import torch
+from botorch.models.model import Model
+from torch import Tensor
+
+from pesky.model.belief import Belief
+from pesky.model.botorch import BotorchBelief
+from pesky.model.exact import with_known, without_known
+from pesky.model.gp import GaussianProcess
+from pesky.model.surrogate import GP
+from pesky.numerics.runtime import threads_for
+from pesky.observations import Observations, collect
+from pesky.problem import Problem
+from pesky.problem.problem import SUCCEEDS
+from pesky.space import Space
+from pesky.space.exact import Exact, exact_outcomes
+from pesky.store import Evaluation, State
+from pesky.study.points import Points
+
+FitBotorch = Callable[[list[tuple[Tensor, Tensor]]], Model]
+"""A function that fits a BoTorch model; see `Study`."""
+
+DataKey = tuple[tuple[int, int, bool], ...]
+"""What identifies the data: the evaluations that told something, how much, and whether they failed."""
+
+
+def data_key(evaluations: Mapping[int, Evaluation]) -> DataKey:
+    """The same for evaluations that have told the same."""
+    told = (e for e in evaluations.values() if e.outcomes or e.state is State.FAILED)
+    return tuple((e.id, len(e.outcomes), e.state is State.FAILED) for e in told)
+
+
+class Surrogates:
+    """The models of a problem's rows; fitted anew when there are new data, from where the last fit ended."""
+
+    def __init__(self, problem: Problem, space: Space, model: GP | FitBotorch, seed: int) -> None:
+        self.problem, self.space, self.model, self.seed = problem, space, model, seed
+        self.points = Points(space)
+        self._last: tuple[DataKey, Belief, Observations] | None = None
+        self._previous = None
+        """The hyperparameters of the last fit."""
+
+    def check_known(self) -> None:
+        """Nothing, or a ProblemError if a known outcome's function does not work: before anything is measured."""
+        for outcome in self._exact.values():
+            _ = outcome.spread
+
+    def observations(self, evaluations: Mapping[int, Evaluation]) -> Observations:
+        """Everything measured, per row, in scaled units; a task's success is measured by running it."""
+        told = []
+        for e in evaluations.values():
+            values: dict[str, float] = dict(e.outcomes)
+            is_learnt = self.problem.tasks[e.task].failures == "learn" and not e.is_given_up
+            if is_learnt and e.state in (State.DONE, State.FAILED):
+                values[SUCCEEDS.format(e.task)] = float(e.state is State.DONE)
+            if values:
+                told.append((self.points.of(e), values))
+        return collect(self.problem, self.space, told, self._exact)
+
+    def believe(self, evaluations: Mapping[int, Evaluation]) -> tuple[Belief, Observations]:
+        """The belief that all measurements support, hyperparameters refitted, and the observations that it is of."""
+        key = data_key(evaluations)
+        if self._last is None or self._last[0] != key:
+            o = self.observations(evaluations)
+            with threads_for(len(key)):
+                self._last = key, self._fit(o, len(key)), o
+        return self._last[1:]
+
+    def condition(self, before: Belief, units: Observations, evaluations: Mapping[int, Evaluation]) -> Belief:
+        """The belief given all measurements, at the hyperparameters of an earlier one and in the units of its data."""
+        gp = without_known(before)
+        assert isinstance(self.model, GP)
+        assert isinstance(gp, GaussianProcess)
+        o = self.observations(evaluations).in_units_of(units)
+        belief = self.model.condition(self._measured(o), gp.hyperparameters, self._snap)
+        return with_known(belief, o, self.problem.rows, self._exact, self._snap)
+
+    def _fit(self, o: Observations, count: int) -> Belief:
+        measured = self._measured(o)
+        if isinstance(self.model, GP):
+            generator = torch.Generator().manual_seed(self.seed + count)
+            names = tuple(name for name in self.problem.rows if name not in self.problem.known)
+            belief = self.model.believe(measured, names, self._snap, self._previous, generator)
+            self._previous = belief.hyperparameters
+        else:
+            rows = [(x[m], y[m][:, None]) for x, y, m in zip(measured.X, measured.y, measured.mask, strict=True)]
+            feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
+            belief = BotorchBelief.of(self.model(rows), 0, False, feasible, snap=self._snap)
+        return with_known(belief, o, self.problem.rows, self._exact, self._snap)
+
+    def _measured(self, o: Observations) -> Observations:
+        """The observations of the rows that are not known."""
+        return o.select(torch.tensor([name not in self.problem.known for name in self.problem.rows]))
+
+    @property
+    def _snap(self) -> Callable[[Tensor], Tensor] | None:
+        return None if self.space.is_continuous else self.space.snap
+
+    @cached_property
+    def _exact(self) -> dict[str, Exact]:
+        """The known outcomes, with what was found out about their functions."""
+        return exact_outcomes(self.problem, self.space)
