@@ -26,7 +26,7 @@ class Contender:
 
 
 VARIANTS: dict[str, Contender] = {
-    "pesc-paper": Contender("pesc", {"setting": PAPER}),
+    "pesc-paper": Contender("pesc", {"options": PAPER}),
     "cmes-plain": Contender("cmes", {"noise_aware": False}),
     "eic-plain": Contender("eic", {"noise_factor": False}),
     "al-known": Contender("al", knows_objective=True),

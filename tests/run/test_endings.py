@@ -219,7 +219,7 @@ def test_ctrl_c_works_within_a_second_whatever_the_storage_does(tmp_path, monkey
         os.kill(os.getpid(), signal.SIGINT)
 
     def fourth_is_stuck(params):
-        if len(s._evaluations) >= 3 and not store.is_stuck:
+        if len(s._stored.seen) >= 3 and not store.is_stuck:
             store.is_stuck = True
             threading.Thread(target=press, daemon=True).start()
         return measure(params)

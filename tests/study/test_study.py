@@ -350,7 +350,9 @@ def test_ones_own_botorch_model_sees_integers_as_they_are_evaluated():
 
 
 @pytest.mark.parametrize(
-    "given", [{"setting": "papier"}, {"initial": 0}, {"samples": 0}], ids=["setting", "initial", "samples"]
+    "given",
+    [{"rule": {"name": "pesc", "options": "papier"}}, {"initial": 0}, {"rule": {"name": "pesc", "samples": 0}}],
+    ids=["options", "initial", "samples"],
 )
 def test_bad_arguments_are_refused(given):
     with pytest.raises(ProblemError):
@@ -394,9 +396,9 @@ def test_a_measurement_that_returned_nothing_is_refused_and_can_be_told_again(to
     [
         ({"seed": "a"}, "seed was 'a'"),
         ({"seed": 1.5}, "seed was 1.5"),
-        ({"samples": 2.5}, "samples was 2.5"),
+        ({"rule": {"name": "pesc", "samples": 2.5}}, "samples was 2.5"),
         ({"initial": 0}, "initial was 0: expected a whole number, at least 1"),
-        ({"setting": 3}, "unknown setting 3"),
+        ({"rule": {"name": "pesc", "options": 3}}, "unknown options 3"),
         ({"model": "gp"}, "model was str: expected GP"),
         (
             {"model": GP(hyperparameters={"f": FixedHyperparameters(0.1, 1.0, 0.01)})},

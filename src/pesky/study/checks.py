@@ -1,13 +1,13 @@
 """What a study is given, checked before anything is asked."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from botorch.models.model import Model
 
 from pesky.acquire.base import Rule
 from pesky.acquire.registry import SEPARATE, rule_of
-from pesky.errors import ProblemError
+from pesky.errors import ProblemError, unknown_name
 from pesky.model.surrogate import GP
 from pesky.problem import Problem
 from pesky.problem.fields import finite
@@ -51,6 +51,19 @@ def checked_model(given: object, problem: Problem, space: Space) -> GP | FitBoto
             'constraint on a number and failures="record".'
         )
     return given  # pyright: ignore[reportReturnType]
+
+
+def checked_tasks(given: str | Collection[str] | None, problem: Problem) -> tuple[str, ...]:
+    """The tasks of these names; all of them if none was given."""
+    if given is None:
+        return tuple(problem.tasks)
+    names = (given,) if isinstance(given, str) else tuple(given)
+    for name in names:
+        if name not in problem.tasks:
+            raise ProblemError(unknown_name("task", name, problem.tasks))
+    if not names:
+        raise ProblemError("no task was given to ask of: name at least one, or leave `tasks` out.")
+    return names
 
 
 def checked_rule(given: str | Mapping[str, Any] | Rule, problem: Problem, space: Space) -> Rule:

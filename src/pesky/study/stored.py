@@ -1,5 +1,8 @@
 """What a storage says of a study, checked: it may be damaged, or written by anybody."""
 
+import threading
+from collections.abc import Mapping
+
 from pesky.errors import DataError, ProblemError, StorageError
 from pesky.problem import Problem
 from pesky.problem.values import check_params
@@ -42,6 +45,28 @@ def stored_problem(kept: StudyRecord) -> Problem:
             f"the stored problem of the study {kept.name!r} is damaged ({one_line(str(error), 500)}): restore a copy "
             "of the storage, or start the study anew."
         ) from error
+
+
+class StoredEvaluations:
+    """The evaluations of a study, of which only those are read that have changed; any thread may ask."""
+
+    def __init__(self, store: Store, study: str, problem: Problem) -> None:
+        self.seen: Mapping[int, Evaluation] = {}
+        """As they were read last."""
+        self._store, self._study, self._problem = store, study, problem
+        self._revision = 0
+        self._lock = threading.Lock()
+
+    def read(self) -> Mapping[int, Evaluation]:
+        """Every evaluation by its id, as the storage has it now."""
+        with self._lock:
+            self._revision, changed = self._store.changes(self._study, self._revision)
+            for e in changed:
+                check_fits(self._problem, e)
+            if changed:
+                # A new mapping each time, since another thread may be going through the old one.
+                self.seen = dict(sorted({**self.seen, **{e.id: e for e in changed}}.items()))
+            return self.seen
 
 
 def check_fits(problem: Problem, evaluation: Evaluation) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pesky.acquire.base import Rule
 from pesky.decide import Decision
-from pesky.errors import DataError, ProblemError, unknown_name
+from pesky.errors import DataError, ProblemError
 from pesky.model.belief import Belief
 from pesky.model.surrogate import GP
 from pesky.observations import Observations, check_outcomes
@@ -28,10 +28,10 @@ from pesky.run.spending import beyond, kept_by_store, spent
 from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
-from pesky.study.checks import check_counts, checked_model, checked_rule, positive, share
+from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, positive, share
 from pesky.study.recommend import recommendation_from
 from pesky.study.recommendation import Recommendation
-from pesky.study.stored import check_fits, name_in, opened, stored_problem
+from pesky.study.stored import StoredEvaluations, name_in, opened, stored_problem
 from pesky.study.suggest import Request, Suggester
 from pesky.study.surrogates import FitBotorch, Surrogates
 from pesky.study.time_budget import TimeBudget
@@ -93,10 +93,9 @@ class Study:
         self.seed, self.identity = kept.seed, kept.identity
         self._surrogates = Surrogates(problem, self.space, fitted, self.seed)
         self._suggester = Suggester(self._surrogates, self.rule, self.initial, least, time_share)
-        self._evaluations: dict[int, Evaluation] = {}
-        self._revision = 0
-        # The store takes care of itself. Remembering takes moments, deciding seconds: nobody who tells waits for it.
-        self._remembering, self._deciding = threading.Lock(), threading.RLock()
+        self._stored = StoredEvaluations(self.store, self.identity, problem)
+        # The store takes care of itself. Deciding takes seconds: nobody who tells waits for it.
+        self._deciding = threading.RLock()
 
     @classmethod
     def load(
@@ -119,15 +118,7 @@ class Study:
     @property
     def evaluations(self) -> Mapping[int, Evaluation]:
         """Every evaluation by its id, as the storage has it now."""
-        with self._remembering:
-            self._revision, changed = self.store.changes(self.identity, self._revision)
-            for e in changed:
-                check_fits(self.problem, e)
-            if changed:
-                # A new mapping each time, since another thread may be going through the old one.
-                merged = {**self._evaluations, **{e.id: e for e in changed}}
-                self._evaluations = dict(sorted(merged.items()))
-            return self._evaluations
+        return self._stored.read()
 
     @property
     def decision(self) -> Decision | None:
@@ -163,7 +154,7 @@ class Study:
             limit: What the study may ask in all; `Exhausted` is raised instead of a question beyond it.
             gain_per_cost: Nats per unit of cost below which no question is worth asking: `Exhausted` again.
         """
-        request = Request(self._names(tasks), limit, gain_per_cost)
+        request = Request(checked_tasks(tasks, self.problem), limit, gain_per_cost)
         check_counts(self.rule, gain_per_cost)
         with self._deciding:
             lost = self.store.claim(self.identity, request.tasks, losses=losses, worker=worker, lease=lease)
@@ -181,17 +172,6 @@ class Study:
             evaluations = self.evaluations
             question = self._suggester.reconsider(question, evaluations, request)
         return appended
-
-    def _names(self, tasks: str | Collection[str] | None) -> tuple[str, ...]:
-        if tasks is None:
-            return tuple(self.problem.tasks)
-        names = (tasks,) if isinstance(tasks, str) else tuple(tasks)
-        for name in names:
-            if name not in self.problem.tasks:
-                raise ProblemError(unknown_name("task", name, self.problem.tasks))
-        if not names:
-            raise ProblemError("no task was given to ask of: name at least one, or leave `tasks` out.")
-        return names
 
     def spent(self) -> dict[str, float]:
         """What each task has cost so far: its price for every time it was asked, or the seconds that it took."""
@@ -263,7 +243,7 @@ class Study:
         """The evaluation as it is known here, if it is one of this very study."""
         id_ = id_of(evaluation, self.identity)
         is_number = isinstance(id_, int)
-        known = self._evaluations if is_number and id_ in self._evaluations else self.evaluations
+        known = self._stored.seen if is_number and id_ in self._stored.seen else self.evaluations
         if not is_number or id_ not in known:
             raise DataError(
                 f"{id_!r} is no evaluation of this study: give what `ask` returned or its id, or use "
