@@ -149,9 +149,17 @@ class Rule(ABC):
             )
 
     def __post_init__(self) -> None:
-        for each in fields(self):  # pyright: ignore[reportArgumentType] (every rule is a dataclass)
-            what, given = f"the rule {self.name!r}: {each.name}", getattr(self, each.name)
-            object.__setattr__(self, each.name, _checked(what, given, each.default, each.metadata.get("least", 1)))
+        given = {each.name: getattr(self, each.name) for each in fields(self)}  # pyright: ignore[reportArgumentType]
+        for name, value in self._checked(given).items():
+            object.__setattr__(self, name, value)
+
+    def _checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What was given for these fields; a ProblemError if it is of the wrong kind."""
+        known = {each.name: each for each in fields(self)}  # pyright: ignore[reportArgumentType] (a dataclass)
+        return {
+            name: _checked(f"the rule {self.name!r}: {name}", value, known[name].default, known[name].metadata)
+            for name, value in given.items()
+        }
 
     @classmethod
     def option_names(cls) -> list[str]:
@@ -166,7 +174,7 @@ class Rule(ABC):
         return self._with(given)
 
     def _with(self, given: Mapping[str, Any]) -> "Rule":
-        return replace(self, **given)  # pyright: ignore[reportArgumentType, reportReturnType]
+        return replace(self, **self._checked(given))  # pyright: ignore[reportArgumentType, reportReturnType]
 
     def check(self, dim: int, constraints: int) -> None:  # noqa: B027 (most rules take any problem)
         """Nothing, or a ProblemError that says why the rule does not suit such a problem."""
@@ -180,14 +188,14 @@ class Rule(ABC):
         return self.acquisition(context)
 
 
-def _checked(what: str, given: Any, default: object, least: int) -> Any:
+def _checked(what: str, given: Any, default: object, metadata: Mapping[str, Any]) -> Any:
     """What was given for a field, if it is of the kind of its default; a ProblemError if it is not."""
     if isinstance(default, bool):
         if not isinstance(given, bool):
             raise ProblemError(f"{what} was {given!r}: expected True or False.")
         return given
     if isinstance(default, int):
-        return whole(what, given, least)
+        return whole(what, given, metadata.get("least", 1))
     if isinstance(default, float):
         if finite(what, given) < 0:
             raise ProblemError(f"{what} was {given!r}: expected a number, 0 or above.")

@@ -23,11 +23,7 @@ class PredictiveEntropySearch(Rule):
     """Or their name, "default" or "paper"."""
 
     def __post_init__(self) -> None:
-        given: object = self.options
-        options = OPTIONS.get(given) if isinstance(given, str) else given
-        if not isinstance(options, PescOptions):
-            raise ProblemError(f"the rule {self.name!r}: {unknown_name('options', given, OPTIONS)}")
-        object.__setattr__(self, "options", options)
+        object.__setattr__(self, "options", self._named(self.options))
 
     @classmethod
     def option_names(cls) -> list[str]:
@@ -35,9 +31,15 @@ class PredictiveEntropySearch(Rule):
         return ["options", *PescOptions.names()]
 
     def _with(self, given: Mapping[str, Any]) -> "PredictiveEntropySearch":
-        rule = replace(self, options=given.get("options", self.options))
         single = {name: value for name, value in given.items() if name != "options"}
-        return replace(rule, options=replace(rule.options, **single))
+        return replace(self, options=replace(self._named(given.get("options", self.options)), **single))
+
+    def _named(self, given: object) -> PescOptions:
+        """The options, which may be given by their name."""
+        options = OPTIONS.get(given) if isinstance(given, str) else given
+        if not isinstance(options, PescOptions):
+            raise ProblemError(f"the rule {self.name!r}: {unknown_name('options', given, OPTIONS)}")
+        return options
 
     def acquisition(self, context: Context) -> InformationGain:
         belief, space = context.belief, context.space
