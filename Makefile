@@ -1,18 +1,19 @@
 # Everything works in a virtual environment of its own, which the first target that needs it sets up.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
+CONSTRAINTS ?= constraints.txt
 READY := .venv/.ready
 TEST_READY := .venv/.test-ready
 # byte code of what is imported is written then; to write it for all that is installed takes half a minute
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
+PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint types layers pytest format bench experiments clean
+.PHONY: help run test quick lint types layers pytest format bench experiments clean
 
 help:  ## show the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 13
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml $(CONSTRAINTS)
 	test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	$(PIP) -e .
 	touch $@
@@ -26,6 +27,15 @@ run: $(READY)  ## optimize the toy problem of the paper: `pesky run` on its stud
 
 test: lint types layers pytest  ## everything that must hold before a commit
 
+# Without ROOM: what most changes break first. With it: all tests of one room, whatever they take.
+ROOM ?=
+ROOMS := infer numerics likelihood space problem decide optimum study_file
+FILES := acquire/pesc/test_gain.py acquire/test_fantasy.py model/test_gp.py model/test_belief.py model/test_hyper.py \
+	model/test_kernel.py store/test_memory.py study/test_study.py test_observations.py test_text.py test_typecheck.py
+
+quick: lint layers  ## lint, layers and the fast tests, in a minute; ROOM=store: those of one room
+	$(BIN)/pytest -q -n 2 --dist worksteal $(if $(ROOM),tests/$(ROOM),-m 'not slow' $(addprefix tests/,$(ROOMS) $(FILES)))
+
 lint: $(TEST_READY)  ## format and lint, without changing anything
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -37,7 +47,7 @@ layers: $(TEST_READY)  ## check that nothing imports to its right
 	$(BIN)/lint-imports
 
 # small matrices: a second thread per process only gets in the way, and times of one thread compare
-pytest bench experiments: export OMP_NUM_THREADS = 1
+pytest quick bench experiments: export OMP_NUM_THREADS = 1
 
 pytest: $(TEST_READY)  ## run the tests
 	$(BIN)/pytest -n 2 --dist worksteal

@@ -55,12 +55,6 @@ def test_points_and_seeds_are_each_study_s_own():
     assert question_seed(SEEDS, 7) == tuple(question_seed(seed, 7) for seed in SEEDS)
 
 
-def test_remembered_points_are_not_changed_by_those_who_change_theirs():
-    sobol(2, 8, 5).zero_()
-    sobol(2, 8, (5,)).zero_()
-    assert sobol(2, 8, 5).max() > 0
-
-
 def test_every_question_of_every_study_has_a_stream_of_its_own():
     seeds = {question_seed(seed, number) for seed in range(100) for number in range(100)}
     assert len(seeds) == 100 * 100
