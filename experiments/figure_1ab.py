@@ -42,7 +42,7 @@ def look(benchmark: Benchmark, generator: torch.Generator) -> tuple[Observations
     observations = collect(benchmark.problem, space, measured)
     known = {name: FixedHyperparameters(**given) for name, given in (benchmark.hyperparameters or {}).items()}
     model = GP(kernel="se", hyperparameters=known)
-    return observations, model.believe(observations, benchmark.problem.rows, None, None, generator)
+    return observations, model.fit(observations, benchmark.problem.rows, None, None, generator)
 
 
 def measure(seed: int, device: str, samples: int) -> dict[str, Any]:

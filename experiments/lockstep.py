@@ -18,7 +18,7 @@ from experiments.worlds import Worlds
 from pesky.acquire.base import Context, Rule
 from pesky.decide import TaskOptions, analyze, choose_each, excluded_regions, fixed_prices
 from pesky.model.belief import Belief
-from pesky.model.exact import with_known
+from pesky.model.exact import with_exact_rows
 from pesky.model.hyper import Hyperparameters
 from pesky.numerics.rng import normal, question_seed, source_of
 from pesky.numerics.runtime import now
@@ -157,9 +157,9 @@ class Lockstep:
                 known = torch.tensor([name in self.problem.known for name in self.rows], device=self.device)
                 names = tuple(name for name in self.rows if name not in self.problem.known)
                 # No hyperparameters are sampled here, so no random numbers are needed for them.
-                belief = self.worlds.model.believe(o.select(~known), names, None, state.previous, torch.Generator())
+                belief = self.worlds.model.fit(o.select(~known), names, None, state.previous, torch.Generator())
                 state.previous = belief.hyperparameters
-                self._belief = with_known(belief, o, self.rows, self.exact, None)
+                self._belief = with_exact_rows(belief, o, self.rows, self.exact, None)
         return self._belief
 
     def _observations(self, told: Told) -> Observations:

@@ -12,7 +12,7 @@ from pesky.acquire.base import Context
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.decide import TaskOptions, analyze, choose, draw, fixed_prices, update, worth_at_optima
 from pesky.decide.tasks import feasibility, task_worth
-from pesky.optimum.recommend import standing
+from pesky.optimum.recommend import assess
 from pesky.space import Space
 
 QUICK = PredictiveEntropySearch(PescOptions(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64))
@@ -68,21 +68,21 @@ def test_questions_keep_to_where_the_constraints_probably_hold():
         task_options = TaskOptions(torch.ones(1, 3), (None,), fixed_prices(torch.ones(1)))
         for floor in (0.5, 0.9):
             found = choose(again(a), task_options, floor)
-            assert standing(a.context.belief, found.u[None], CONFIDENCE).log_probability.sum().exp() >= floor - 1e-9
+            assert assess(a.context.belief, found.u[None], CONFIDENCE).log_probability.sum().exp() >= floor - 1e-9
             drawn = draw(
                 a, task_options, worth_at_optima(a, task_options), X[:0], torch.Generator().manual_seed(0), floor
             )
-            likely = standing(a.context.belief, a.acquisition.optima.chosen.x, CONFIDENCE).log_probability.sum(0).exp()
+            likely = assess(a.context.belief, a.acquisition.optima.chosen.x, CONFIDENCE).log_probability.sum(0).exp()
             if (likely >= floor).any():
-                assert standing(a.context.belief, drawn.u[None], CONFIDENCE).log_probability.sum().exp() >= floor
+                assert assess(a.context.belief, drawn.u[None], CONFIDENCE).log_probability.sum().exp() >= floor
 
 
 def test_where_no_point_is_probable_enough_the_likeliest_are_asked():
     a = analyzed(offsets=(-3.0, -3.0))
     task_options = TaskOptions(torch.ones(1, 3), (None,), fixed_prices(torch.ones(1)))
     found = choose(again(a), task_options, 0.99)
-    everywhere = standing(a.context.belief, X, CONFIDENCE).log_probability.sum(0)
-    here = standing(a.context.belief, found.u[None], CONFIDENCE).log_probability.sum()
+    everywhere = assess(a.context.belief, X, CONFIDENCE).log_probability.sum(0)
+    here = assess(a.context.belief, found.u[None], CONFIDENCE).log_probability.sum()
     assert here >= everywhere.quantile(0.8)
 
 

@@ -9,7 +9,7 @@ from pesky import Choice, Integer, Problem, Real
 from pesky.infer.gaussian import cholesky
 from pesky.model.belief import Belief, Paths
 from pesky.model.botorch import BotorchBelief
-from pesky.model.exact import ExactRow, WithKnown, with_known, without_known
+from pesky.model.exact import ExactRow, WithExactRows, with_exact_rows, without_exact_rows
 from pesky.model.gp import VARIANCE_FLOOR
 from pesky.observations import collect
 from pesky.problem import Parameter
@@ -59,7 +59,7 @@ def places(known: tuple[ExactRow | None, ...]) -> tuple[torch.Tensor, torch.Tens
 
 @pytest.mark.parametrize("known", PLACES)
 def test_every_row_is_in_its_place(inner, known):
-    belief = WithKnown(inner, known)
+    belief = WithExactRows(inner, known)
     assert isinstance(belief, Belief)
     exact, measured = places(known)
     batch = inner.amplitude.shape[:-1]
@@ -87,7 +87,7 @@ def test_every_row_is_in_its_place(inner, known):
 
 
 def test_what_is_known_at_one_point_tells_nothing_of_another():
-    belief = WithKnown(make_belief(), (FIRST, None, None))
+    belief = WithExactRows(make_belief(), (FIRST, None, None))
     X = points(5)
     K = belief.covariance(X, torch.cat([X[2:], X[:1] + 1e-12]))[0]
     expected = torch.zeros(5, 4)
@@ -99,7 +99,7 @@ def test_what_is_known_at_one_point_tells_nothing_of_another():
 
 @pytest.mark.parametrize("known", PLACES)
 def test_a_view_sees_what_the_belief_says(inner, known):
-    belief = WithKnown(inner, known)
+    belief = WithExactRows(inner, known)
     batch = inner.amplitude.shape[:-1]
     P, X = points(5, *batch), points(8, *batch)[..., 3:, :]
     seen = belief.evaluator(P)(X)
@@ -112,7 +112,7 @@ def test_a_view_sees_what_the_belief_says(inner, known):
 
 
 def test_the_mean_has_the_gradient_of_the_function():
-    belief = WithKnown(make_belief(), (None, FIRST, None))
+    belief = WithExactRows(make_belief(), (None, FIRST, None))
     X = points(6).requires_grad_()
     (gradient,) = torch.autograd.grad(belief.mean(X)[1].sum(), X)
     torch.testing.assert_close(gradient, torch.stack([X[:, 0], torch.full((6,), 1.5)], -1).detach(), rtol=0, atol=1e-8)
@@ -127,7 +127,7 @@ def test_the_mean_has_the_gradient_of_the_function():
 def test_the_gradient_of_another_row_costs_no_call():
     calls = []
     row = ExactRow(Exact("f", lambda p: calls.append(1) or p["x"] + p["y"], SPACE), 1.0, 0.0, 1.0)
-    belief = WithKnown(make_belief(), (row, None, None))
+    belief = WithExactRows(make_belief(), (row, None, None))
     X = points(6).requires_grad_()
     mean = belief.mean(X)
     calls.clear()
@@ -141,7 +141,7 @@ def test_points_that_all_samples_share_are_looked_at_once():
     sizes = []
     row = ExactRow(Exact("f", lambda p: sizes.append(p["x"].size) or p["x"] + p["y"], SPACE), 1.0, 0.0, 1.0)
     row.outcome.__dict__["takes_arrays"] = True
-    belief = WithKnown(batch_of(3), (None, row, None))
+    belief = WithExactRows(batch_of(3), (None, row, None))
     X = points(4).requires_grad_()
     mean = belief.mean(X.expand(3, 4, 2))
     assert sizes == [4]
@@ -154,7 +154,7 @@ def test_points_that_all_samples_share_are_looked_at_once():
 
 @pytest.mark.parametrize("known", PLACES)
 def test_every_draw_has_the_known_rows_and_the_others_of_its_own(inner, known):
-    belief = WithKnown(inner, known)
+    belief = WithExactRows(inner, known)
     exact, measured = places(known)
     batch = inner.amplitude.shape[:-1]
     X = points(7, *batch)
@@ -177,7 +177,7 @@ def test_between_lattice_points_a_known_row_is_constant():
     mixed: dict[str, Parameter] = {"x": Real(0, 1), "n": Integer(0, 3), "k": Choice(["a", "b"])}
     space = Space(mixed)
     row = ExactRow(Exact("f", lambda p: p["x"] + p["n"] + 10 * (p["k"] == "b"), space), 1.0, 0.0, 1.0)
-    belief = WithKnown(make_belief(rows=1, d=4), (row, None), space.snap)
+    belief = WithExactRows(make_belief(rows=1, d=4), (row, None), space.snap)
     U = torch.rand(20, 4, generator=torch.Generator().manual_seed(1))
     torch.testing.assert_close(belief.mean(U)[0], belief.mean(space.snap(U))[0])
     torch.testing.assert_close(belief.covariance(U, space.snap(U))[0], VARIANCE_FLOOR * torch.eye(20))
@@ -188,6 +188,6 @@ def test_between_lattice_points_a_known_row_is_constant():
 def test_without_known_outcomes_the_belief_is_left_as_it_is():
     belief = make_belief()
     o = collect(Problem(SPACE.parameters, minimize="f", constraints=["c >= 0", "d >= 0"]), SPACE, [])
-    assert with_known(belief, o, ("f", "c", "d"), {}, None) is belief
-    assert without_known(belief) is belief
-    assert without_known(with_known(belief, o, ("f", "c", "d"), {"d": FIRST.outcome}, None)) is belief
+    assert with_exact_rows(belief, o, ("f", "c", "d"), {}, None) is belief
+    assert without_exact_rows(belief) is belief
+    assert without_exact_rows(with_exact_rows(belief, o, ("f", "c", "d"), {"d": FIRST.outcome}, None)) is belief

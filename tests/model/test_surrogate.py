@@ -47,7 +47,7 @@ def test_known_hyperparameters_are_scaled_to_each_row():
 
 def test_a_known_belief_predicts_in_user_units():
     o = observations()
-    belief = GP(kernel="se", hyperparameters=KNOWN).believe(o, PROBLEM.rows, None, None, torch.Generator())
+    belief = GP(kernel="se", hyperparameters=KNOWN).fit(o, PROBLEM.rows, None, None, torch.Generator())
     far = torch.tensor([[40.0, 40.0]])
     assert o.to_user(0, belief.mean(far)[0]).item() == pytest.approx(2.0)
     assert o.to_user(1, belief.mean(far)[1]).item() == pytest.approx(25.0)
@@ -58,7 +58,7 @@ def test_a_known_belief_predicts_in_user_units():
 
 def test_by_maximum_there_is_no_sample_dimension_and_given_noise_is_kept():
     o = observations()
-    belief = GP().believe(o, PROBLEM.rows, None, None, torch.Generator())
+    belief = GP().fit(o, PROBLEM.rows, None, None, torch.Generator())
     assert belief.amplitude.shape == (3,)
     torch.testing.assert_close(belief.noise[[0, 2]], o.noise[[0, 2]])
     assert belief.kernel == "matern52"
@@ -67,14 +67,14 @@ def test_by_maximum_there_is_no_sample_dimension_and_given_noise_is_kept():
 def test_by_slice_sampling_the_samples_lead_and_continue_from_the_previous():
     o = observations()
     model = GP(hyperparameters="slice", samples=4)
-    first = model.believe(o, PROBLEM.rows, None, None, torch.Generator().manual_seed(0))
+    first = model.fit(o, PROBLEM.rows, None, None, torch.Generator().manual_seed(0))
     assert first.amplitude.shape == (4, 3)
-    again = model.believe(o, PROBLEM.rows, None, first.hyperparameters, torch.Generator().manual_seed(1))
+    again = model.fit(o, PROBLEM.rows, None, first.hyperparameters, torch.Generator().manual_seed(1))
     assert again.amplitude.shape == (4, 3)
     assert not torch.equal(first.amplitude, again.amplitude)
     for part in again.hyperparameters:
         assert torch.isfinite(part).all()
-    same = model.believe(o, PROBLEM.rows, None, None, torch.Generator().manual_seed(0))
+    same = model.fit(o, PROBLEM.rows, None, None, torch.Generator().manual_seed(0))
     assert torch.equal(same.amplitude, first.amplitude)
 
 
@@ -84,7 +84,7 @@ def test_beliefs_over_integers_and_choices_are_constant_between_lattice_points()
     )
     space = Space.of(problem)
     o = observations(problem)
-    belief = GP().believe(o, problem.rows, space.snap, None, torch.Generator())
+    belief = GP().fit(o, problem.rows, space.snap, None, torch.Generator())
     on = space.encode({"n": 2, "kind": "b", "x": 0.3})[None]
     off = on + torch.tensor([[0.1, 0.3, -0.2, 0.0]])
     torch.testing.assert_close(belief.mean(off), belief.mean(on))
@@ -96,7 +96,7 @@ def test_beliefs_over_integers_and_choices_are_constant_between_lattice_points()
 def test_nothing_measured_gives_a_prior(hyperparameters):
     empty = collect(PROBLEM, Space.of(PROBLEM), [])
     model = GP(hyperparameters=hyperparameters, samples=2)
-    belief = model.believe(empty, PROBLEM.rows, None, None, torch.Generator().manual_seed(0))
+    belief = model.fit(empty, PROBLEM.rows, None, None, torch.Generator().manual_seed(0))
     X = torch.rand(3, 2).expand(*belief.amplitude.shape[:-1], 3, 2)
     assert torch.isfinite(belief.mean(X)).all()
     torch.testing.assert_close(belief.variance(X), belief.amplitude[..., None].expand(*belief.amplitude.shape, 3))
@@ -163,8 +163,8 @@ def probability(belief, X: torch.Tensor) -> torch.Tensor:
 def test_yes_no_rows_are_latent_functions_beside_numbers_that_they_leave_alone(source):
     model, o = GP(hyperparameters=source, samples=3), crashing()
     assert CRASHING.rows == ("gain", "crash", "heat", "run succeeds")
-    believed = model.believe(o, CRASHING.rows, None, None, torch.Generator().manual_seed(0))
-    alone = model.believe(crashing(True), ("gain", "heat"), None, None, torch.Generator().manual_seed(0))
+    believed = model.fit(o, CRASHING.rows, None, None, torch.Generator().manual_seed(0))
+    alone = model.fit(crashing(True), ("gain", "heat"), None, None, torch.Generator().manual_seed(0))
     assert believed.likelihoods.kinds == ("gaussian", "probit", "gaussian", "probit")
     assert alone.likelihoods.is_gaussian.all()
     assert believed.amplitude.shape == ((3, 4) if source == "slice" else (4,))
@@ -184,7 +184,7 @@ def test_yes_no_rows_are_latent_functions_beside_numbers_that_they_leave_alone(s
 
 def test_the_belief_of_yes_no_rows_is_that_of_their_pseudo_measurements():
     o = crashing()
-    belief = GP(kernel="se").believe(o, CRASHING.rows, None, None, torch.Generator())
+    belief = GP(kernel="se").fit(o, CRASHING.rows, None, None, torch.Generator())
     yes_no = torch.tensor([False, True, False, True])
     h, data = belief.hyperparameters.rows(yes_no), o.select(yes_no)
     values, noise = pseudo_measurements(PROBIT, "se", data.X, data.y, data.mask, h)
@@ -195,8 +195,8 @@ def test_the_belief_of_yes_no_rows_is_that_of_their_pseudo_measurements():
 
 
 def test_the_opposite_question_with_opposite_answers_is_believed_alike():
-    one = GP().believe(crashing(), CRASHING.rows, None, None, torch.Generator())
-    other = GP().believe(crashing(flip=True), CRASHING.rows, None, None, torch.Generator())
+    one = GP().fit(crashing(), CRASHING.rows, None, None, torch.Generator())
+    other = GP().fit(crashing(flip=True), CRASHING.rows, None, None, torch.Generator())
     X = torch.rand(5, 2)
     assert torch.equal(one.mean(X), other.mean(X))
     assert torch.equal(one.variance(X), other.variance(X))
@@ -205,8 +205,8 @@ def test_the_opposite_question_with_opposite_answers_is_believed_alike():
 @pytest.mark.parametrize("source", ["maximum", "slice"])
 def test_yes_no_rows_start_from_the_previous_too(source):
     model, o = GP(hyperparameters=source, samples=2), crashing()
-    first = model.believe(o, CRASHING.rows, None, None, torch.Generator().manual_seed(0))
-    again = model.believe(o, CRASHING.rows, None, first.hyperparameters, torch.Generator().manual_seed(0))
+    first = model.fit(o, CRASHING.rows, None, None, torch.Generator().manual_seed(0))
+    again = model.fit(o, CRASHING.rows, None, first.hyperparameters, torch.Generator().manual_seed(0))
     yes_no = torch.tensor([False, True, False, True])
     one, other = first.hyperparameters.rows(yes_no).first(), again.hyperparameters.rows(yes_no).first()
     torch.testing.assert_close(one.lengthscale, other.lengthscale, rtol=0.05, atol=0)
@@ -218,13 +218,13 @@ def test_known_hyperparameters_of_a_yes_or_no_are_of_the_latent_function_of_a_ye
     model = GP(hyperparameters=known)
     model.check(CRASHING.outcomes, 2)
     o = crashing()
-    belief = model.believe(o, CRASHING.rows, None, None, torch.Generator())
+    belief = model.fit(o, CRASHING.rows, None, None, torch.Generator())
     h = belief.hyperparameters
     assert (h.amplitude[1].item(), h.noise[1].item()) == (5.0, YES_NO_NOISE)
     assert h.mean[1].item() == 1.5  # the row is feasible where there is no crash
     torch.testing.assert_close(h.lengthscale[1], torch.tensor([0.3, 0.3]))
     # nobody knows those of the success: they are fitted
-    fitted = GP().believe(o, CRASHING.rows, None, None, torch.Generator()).hyperparameters
+    fitted = GP().fit(o, CRASHING.rows, None, None, torch.Generator()).hyperparameters
     torch.testing.assert_close(h.lengthscale[3], fitted.lengthscale[3], rtol=1e-2, atol=0)
     far = torch.tensor([[40.0, 40.0]])
     assert belief.mean(far)[1].item() == pytest.approx(1.5)
@@ -236,6 +236,6 @@ def test_known_hyperparameters_of_a_yes_or_no_are_of_the_latent_function_of_a_ye
 def test_yes_no_rows_without_answers_are_their_prior(source):
     empty = collect(CRASHING, Space.of(CRASHING), [])
     model = GP(hyperparameters=source, samples=2)
-    belief = model.believe(empty, CRASHING.rows, None, None, torch.Generator().manual_seed(0))
+    belief = model.fit(empty, CRASHING.rows, None, None, torch.Generator().manual_seed(0))
     p = probability(belief, torch.rand(3, 2))
     torch.testing.assert_close(p[..., [1, 3], :], torch.full_like(p[..., [1, 3], :], 0.5))

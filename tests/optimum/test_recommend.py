@@ -10,7 +10,7 @@ from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.likelihood.rows import PROBIT
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model.latent import pseudo_measurements
-from pesky.optimum.recommend import recommend, standing
+from pesky.optimum.recommend import assess, recommend
 from pesky.space import Space
 
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
@@ -109,7 +109,7 @@ def test_each_constraint_has_a_confidence_of_its_own():
 def test_the_margin_is_positive_exactly_where_the_confidence_is_reached():
     belief = several(make_belief(rows=3, n=8, seed=6))
     for each, level in ((belief, 0.8), (make_belief(rows=3, n=8, seed=6), 0.3)):
-        now = standing(each, GRID[::37], confidence(each, level))
+        now = assess(each, GRID[::37], confidence(each, level))
         mean, p = moments(each, GRID[::37])
         torch.testing.assert_close(now.mean, mean)
         torch.testing.assert_close(now.log_probability.exp(), p)
@@ -119,7 +119,7 @@ def test_the_margin_is_positive_exactly_where_the_confidence_is_reached():
 def test_the_margin_of_one_sample_is_in_units_of_the_constraint():
     belief = make_belief(rows=2, n=6, seed=7)
     X = GRID[::1000]
-    now = standing(belief, X, torch.tensor([0.975]))
+    now = assess(belief, X, torch.tensor([0.975]))
     expected = belief.mean(X)[1] - 1.959963985 * belief.variance(X)[1].sqrt()
     torch.testing.assert_close(now.margin[0], expected, rtol=1e-6, atol=1e-8)
 
@@ -163,7 +163,7 @@ def test_a_yes_or_no_holds_with_the_probability_of_its_answer(samples):
     mean, variance = belief.mean(here)[..., 1, :], belief.variance(here)[..., 1, :]
     p = torch.as_tensor(norm.cdf((mean / (1 + variance).sqrt()).numpy()))
     p = p if samples is None else p.mean(0)
-    now = standing(belief, X, torch.tensor([0.9]))
+    now = assess(belief, X, torch.tensor([0.9]))
     torch.testing.assert_close(now.log_probability[0].exp(), p)
     assert torch.equal(now.margin[0] >= 0, p >= 0.9)
     assert (p >= 0.9).any()

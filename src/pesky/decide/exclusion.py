@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.model.belief import Belief
-from pesky.optimum.recommend import standing
+from pesky.optimum.recommend import assess
 
 REACH = 0.02
 """Questions closer than this, in the cube, are about the same place."""
@@ -45,6 +45,6 @@ def excluded_regions(
     if not bool(excluded.any()):
         return None
     with torch.no_grad():
-        hope = standing(belief, belief.points, confidence).log_probability.sum(-2).exp()
+        hope = assess(belief, belief.points, confidence).log_probability.sum(-2).exp()
     excluded = excluded & (hope < HOPE).all(-1, keepdim=True)
     return ExcludedRegions(asked, excluded) if bool(excluded.any()) else None

@@ -17,7 +17,7 @@ from pesky.decide.tasks import TaskOptions, worth_per_cost
 from pesky.model.belief import Belief, over_samples
 from pesky.numerics.rng import Source, normal, studies_of, uniform
 from pesky.numerics.runtime import now
-from pesky.optimum.recommend import standing
+from pesky.optimum.recommend import assess
 
 CANDIDATES = 256
 """Points at which the worth is looked at before the ascent."""
@@ -157,7 +157,7 @@ def _margin(
     margins: list[Callable[[Tensor], Tensor]] = []
     if min_probability is not None:
         floor = math.log(min_probability)
-        margins.append(lambda X: standing(context.belief, X, context.confidence).log_probability.sum(-2) - floor)
+        margins.append(lambda X: assess(context.belief, X, context.confidence).log_probability.sum(-2) - floor)
     if excluded is not None:
         margins.append(excluded.margin)
     return (lambda X: torch.stack([margin(X) for margin in margins]).amin(0)) if margins else None

@@ -12,7 +12,7 @@ from pesky.decide.duplicates import Duplicates
 from pesky.decide.select import QUICK_CANDIDATES, Analysis, Decision, cloud, reported
 from pesky.decide.tasks import TaskOptions, worth_per_cost
 from pesky.numerics.rng import draw_seed
-from pesky.optimum.recommend import standing
+from pesky.optimum.recommend import assess
 
 APART = 1e-3
 """Points closer than this, in the unit cube, are the same question."""
@@ -55,9 +55,7 @@ def draw(
     x, weight = _optima(acquisition), acquisition.optima.chosen.weight.flatten().clamp(min=1e-12)
     if min_probability is not None:
         with torch.no_grad():
-            likely = standing(context.belief, x, context.confidence).log_probability.sum(-2) >= math.log(
-                min_probability
-            )
+            likely = assess(context.belief, x, context.confidence).log_probability.sum(-2) >= math.log(min_probability)
         weight = torch.where(likely, weight, 0.0) if bool(likely.any()) else weight
     is_free = torch.cdist(x, taken.to(x)).amin(-1) > APART if len(taken) else torch.ones_like(weight, dtype=torch.bool)
     if duplicates is not None:

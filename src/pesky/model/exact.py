@@ -44,7 +44,7 @@ class ExactRow:
 
 
 @dataclass(frozen=True)
-class WithKnown:
+class WithExactRows:
     """The belief of the rows that are measured, with the others known exactly between them; see `Belief`.
 
     An exact row has amplitude 1 and, at every point, the least variance that a Gaussian process has of noise-free
@@ -68,7 +68,7 @@ class WithKnown:
         is_known = torch.tensor([row is not None for row in self.known])
         return torch.where(is_known, (~is_known).sum() + is_known.cumsum(0), (~is_known).cumsum(0)) - 1
 
-    def of(self, some: Bool[Tensor, " w"]) -> WithKnown:
+    def of(self, some: Bool[Tensor, " w"]) -> WithExactRows:
         assert isinstance(self.belief, InLockstep)
         return replace(self, belief=self.belief.of(some))
 
@@ -135,11 +135,11 @@ class WithKnown:
 
         return evaluate
 
-    def paths(self, count: int, source: Source) -> PathsWithKnown:
-        return PathsWithKnown(self, self.belief.paths(count, source))
+    def paths(self, count: int, source: Source) -> PathsWithExactRows:
+        return PathsWithExactRows(self, self.belief.paths(count, source))
 
 
-def with_known(
+def with_exact_rows(
     belief: Belief,
     o: Observations,
     rows: tuple[str, ...],
@@ -150,19 +150,19 @@ def with_known(
     if not exact:
         return belief
     known = [ExactRow.of(exact[name], o, j) if name in exact else None for j, name in enumerate(rows)]
-    return WithKnown(belief, tuple(known), snap)
+    return WithExactRows(belief, tuple(known), snap)
 
 
-def without_known(belief: Belief) -> Belief:
+def without_exact_rows(belief: Belief) -> Belief:
     """The belief of the measured rows alone."""
-    return belief.belief if isinstance(belief, WithKnown) else belief
+    return belief.belief if isinstance(belief, WithExactRows) else belief
 
 
 @dataclass(frozen=True)
-class PathsWithKnown:
+class PathsWithExactRows:
     """Draws of the measured rows; the known ones are the same in each."""
 
-    belief: WithKnown
+    belief: WithExactRows
     drawn: Paths
 
     def values(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j m x"]:
@@ -175,12 +175,12 @@ class PathsWithKnown:
         merge = self.belief.merge
         return merge(value, self.belief.exact(X).detach(), -2), merge(gradient, slopes, -3)
 
-    def select(self, index: Int[Tensor, "*b r"]) -> PathsWithKnown:
-        return PathsWithKnown(self.belief, self.drawn.select(index))
+    def select(self, index: Int[Tensor, "*b r"]) -> PathsWithExactRows:
+        return PathsWithExactRows(self.belief, self.drawn.select(index))
 
-    def replaced(self, which: Bool[Tensor, " w"], others: PathsWithKnown) -> PathsWithKnown:
+    def replaced(self, which: Bool[Tensor, " w"], others: PathsWithExactRows) -> PathsWithExactRows:
         assert isinstance(self.drawn, PathsInLockstep)
-        return PathsWithKnown(self.belief, self.drawn.replaced(which, others.drawn))
+        return PathsWithExactRows(self.belief, self.drawn.replaced(which, others.drawn))
 
 
 class _Evaluate(torch.autograd.Function):

@@ -21,7 +21,7 @@ FIRST_SWEEPS, LATER_SWEEPS = 50, 10
 
 @dataclass(frozen=True)
 class FixedHyperparameters:
-    """Known hyperparameters of one outcome: lengthscales in the unit cube, the rest in its own units.
+    """Given hyperparameters of one outcome: lengthscales in the unit cube, the rest in its own units.
 
     Those of a yes/no outcome are of the latent function z of a yes: its probability is Phi(z).
     """
@@ -86,7 +86,7 @@ class GP:
                     "real or integer parameter and one per option of each choice."
                 )
 
-    def believe(
+    def fit(
         self,
         observations: Observations,
         rows: tuple[str, ...],

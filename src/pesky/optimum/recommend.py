@@ -35,33 +35,37 @@ class Advice(NamedTuple):
     """Whether every constraint reaches its confidence; if not, `u` is the point most probably feasible."""
 
 
-class Standing(NamedTuple):
+class Assessment(NamedTuple):
+    """What a recommendation looks at, for each point."""
+
     mean: Float[Tensor, "*w x"]
+    """Expected objective."""
     margin: Float[Tensor, "*w k x"]
     """How far each constraint is beyond its confidence, in units of the constraint."""
     log_probability: Float[Tensor, "*w k x"]
+    """Of each constraint, that it holds."""
     shortfall: Float[Tensor, "*w k x"]
     """How far the mean of each constraint is from feasible, in prior deviations."""
 
 
-def standing(belief: Belief, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Standing:
-    """Objective and safety at each point, averaged over hyperparameter samples.
+def assess(belief: Belief, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Assessment:
+    """Objective and feasibility at each point, averaged over hyperparameter samples (METHOD 11).
 
-    P(feasible) >= confidence is written as mean - z deviation >= 0, which is smooth where P saturates.
+    The margin of P >= confidence is mean - z deviation, z = Phi^-1(confidence), which is smooth where P saturates: with
+    u = Phi^-1(P) it is (u - z) deviation, and u = mean / deviation where there is one hyperparameter sample.
     """
     here = for_samples(belief, X)
     mean = over_samples(belief, belief.mean(here), 2)
     variance = over_samples(belief, belief.variance(here), 2)[..., 1:, :]
+    objective, constraints = mean[..., 0, :], mean[..., 1:, :]
     deviation = belief.likelihoods.constraints.deviation(variance)
-    u = mean[..., 1:, :] / deviation
-    samples = mean.shape[-3]
+    u = constraints / deviation
+    samples = u.shape[-3]
     log_p = log_cdf(u).logsumexp(-3) - math.log(samples)
-    if samples > 1:
-        u = torch.special.ndtri(log_p.exp().clamp(1e-15, 1 - 1e-15))[..., None, :, :]
-    z = torch.special.ndtri(confidence)[:, None]
-    shortfall = (-mean[..., 1:, :].mean(-3)).clamp(min=0.0) / _deviation(belief)[..., 1:, None]
-    margin = (u[..., 0, :, :] - z) * deviation.mean(-3)
-    return Standing(mean[..., 0, :].mean(-2), margin, log_p, shortfall)
+    u = u[..., 0, :, :] if samples == 1 else torch.special.ndtri(log_p.exp().clamp(1e-15, 1 - 1e-15))
+    margin = (u - torch.special.ndtri(confidence)[:, None]) * deviation.mean(-3)
+    shortfall = (-constraints.mean(-3)).clamp(min=0.0) / _deviation(belief)[..., 1:, None]
+    return Assessment(objective.mean(-2), margin, log_p, shortfall)
 
 
 def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], seed: Seed) -> Advice:
@@ -69,7 +73,7 @@ def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], see
     measured = belief.points
     X = torch.cat([space.spread(CANDIDATES, seed).to(measured), measured], -2)
     with torch.no_grad():
-        now = standing(belief, X, confidence)
+        now = assess(belief, X, confidence)
     deviation = _deviation(belief)
     short = ((-now.margin).clamp(min=0.0) / deviation[..., 1:, None]).sum(-2)
     # A region that qualifies may lie between the candidates: points that nearly qualify are starts as well.
@@ -92,7 +96,7 @@ def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], see
 def _best(belief: Belief, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Advice:
     """The lowest of the points that qualify, or the most probably feasible of all."""
     with torch.no_grad():
-        now = standing(belief, X, confidence)
+        now = assess(belief, X, confidence)
     good = (now.margin >= 0).all(-2)
     is_any = good.any(-1)
     rank = torch.where(is_any[..., None], torch.where(good, -now.mean, -torch.inf), _hope(now))
@@ -103,7 +107,7 @@ def _best(belief: Belief, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, 
     return Advice(u, torch.gather(now.mean, -1, best)[..., 0], probabilities, is_any)
 
 
-def _hope(now: Standing) -> Float[Tensor, "*w x"]:
+def _hope(now: Assessment) -> Float[Tensor, "*w x"]:
     """Log probability that all constraints hold; or, where all are hopeless, how little they are missed by.
 
     The most probable of hopeless points are those that nothing is known of: far from what nearly qualified.
@@ -127,7 +131,7 @@ def _lowest(
 
     def evaluate(x: Tensor) -> tuple[Tensor, Tensor]:
         x = x.detach().requires_grad_()
-        s = standing(belief, x.view(starts.shape), confidence)
+        s = assess(belief, x.view(starts.shape), confidence)
         values = torch.cat([s.mean[..., None, :], s.margin - INSIDE * deviation[..., 1:, None]], -2)
         rows = values.movedim(-2, 0).reshape(deviation.shape[-1], -1)
         gradients = [torch.autograd.grad(row.sum(), x, retain_graph=True)[0] for row in rows]
@@ -150,7 +154,7 @@ def _safest(
 
     def evaluate(x: Tensor) -> tuple[Tensor, Tensor]:
         x = x.detach().requires_grad_()
-        value = -_hope(standing(belief, x.view(starts.shape), confidence)).flatten()
+        value = -_hope(assess(belief, x.view(starts.shape), confidence)).flatten()
         return value.detach()[:, None], torch.autograd.grad(value.sum(), x)[0][:, None]
 
     flat = starts.reshape(-1, starts.shape[-1])

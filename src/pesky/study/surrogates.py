@@ -9,7 +9,7 @@ from torch import Tensor
 
 from pesky.model.belief import Belief
 from pesky.model.botorch import BotorchBelief
-from pesky.model.exact import with_known, without_known
+from pesky.model.exact import with_exact_rows, without_exact_rows
 from pesky.model.gp import GaussianProcess
 from pesky.model.surrogate import GP
 from pesky.numerics.runtime import threads_for
@@ -72,25 +72,25 @@ class Surrogates:
 
     def condition(self, before: Belief, units: Observations, evaluations: Mapping[int, Evaluation]) -> Belief:
         """The belief given all measurements, at the hyperparameters of an earlier one and in the units of its data."""
-        gp = without_known(before)
+        gp = without_exact_rows(before)
         assert isinstance(self.model, GP)
         assert isinstance(gp, GaussianProcess)
         o = self.observations(evaluations).in_units_of(units)
         belief = self.model.condition(self._measured(o), gp.hyperparameters, self._snap)
-        return with_known(belief, o, self.problem.rows, self._exact, self._snap)
+        return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap)
 
     def _fit(self, o: Observations, count: int) -> Belief:
         measured = self._measured(o)
         if isinstance(self.model, GP):
             generator = torch.Generator().manual_seed(self.seed + count)
             names = tuple(name for name in self.problem.rows if name not in self.problem.known)
-            belief = self.model.believe(measured, names, self._snap, self._previous, generator)
+            belief = self.model.fit(measured, names, self._snap, self._previous, generator)
             self._previous = belief.hyperparameters
         else:
             rows = [(x[m], y[m][:, None]) for x, y, m in zip(measured.X, measured.y, measured.mask, strict=True)]
             feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
             belief = BotorchBelief.of(self.model(rows), 0, False, feasible, snap=self._snap)
-        return with_known(belief, o, self.problem.rows, self._exact, self._snap)
+        return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap)
 
     def _measured(self, o: Observations) -> Observations:
         """The observations of the rows that are not known."""

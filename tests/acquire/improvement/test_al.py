@@ -14,7 +14,7 @@ from pesky.acquire.fantasy import Pending
 from pesky.acquire.improvement.al import AugmentedLagrangian
 from pesky.acquire.improvement.lagrangian import Lagrangian
 from pesky.model import GaussianProcess
-from pesky.model.exact import ExactRow, WithKnown
+from pesky.model.exact import ExactRow, WithExactRows
 from pesky.space.exact import Exact
 from pesky.test_functions import toy
 
@@ -152,7 +152,7 @@ def test_where_nothing_is_to_be_gained_the_mean_decides():
 def test_a_known_objective_is_a_row_like_another():
     constraint = make_belief(rows=1, n=7, seed=3, mean=0.2)
     known = Exact("f", lambda p: p["x0"] + p["x1"], context(constraint).space)
-    belief = WithKnown(constraint, (ExactRow(known, 1.0, 0.0, 1.0), None))
+    belief = WithExactRows(constraint, (ExactRow(known, 1.0, 0.0, 1.0), None))
     acquisition = AugmentedLagrangian(samples=4096).improvement(context(belief))
     X = points(60)
     X = X[acquisition(X)[:, 0].topk(6).indices]

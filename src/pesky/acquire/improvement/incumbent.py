@@ -14,7 +14,7 @@ from pesky.acquire.base import AcquisitionFunction, Context
 from pesky.infer.gaussian import log_expected_improvement
 from pesky.likelihood import Likelihoods
 from pesky.model.belief import Belief, for_samples, over_samples, repeats
-from pesky.optimum.recommend import recommend, standing
+from pesky.optimum.recommend import assess, recommend
 
 MEASURED_CENTERS = 4
 """Measured points near which the search looks, besides the incumbent."""
@@ -60,7 +60,7 @@ def log_feasibility(
 def find_search_centers(belief: Belief, context: Context, incumbent: Incumbent) -> Float[Tensor, "*w c d"]:
     """The incumbent, and the measured points that may well be feasible and low."""
     with torch.no_grad():
-        now = standing(belief, belief.points, context.confidence)
+        now = assess(belief, belief.points, context.confidence)
     scale = over_samples(belief, belief.amplitude[..., :1].sqrt()).mean(-2)
     low = torch.where(incumbent.exists[..., None], now.mean / scale, 0.0)
     score = now.log_probability.sum(-2) - low
