@@ -16,7 +16,7 @@ LONGEST = 2**16
 """Characters of a line after which it is passed on without its end."""
 LEFT = 2**20
 """Bytes that are read at most once the processes have ended: no pipe holds more."""
-PATIENCE = 10.0
+JOIN_TIMEOUT = 10.0
 """Seconds that are waited for whoever takes the last of it, say a terminal that was stopped."""
 
 
@@ -49,7 +49,7 @@ class Pipe:
         with suppress(BrokenPipeError):  # the thread has read the pipe to its end
             os.write(self._stop, b"stop")
         os.close(self._stop)
-        self._thread.join(PATIENCE)
+        self._thread.join(JOIN_TIMEOUT)
 
     def fileno(self) -> int:
         """What to give to the processes."""
