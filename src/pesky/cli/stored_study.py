@@ -32,7 +32,7 @@ def storage_shown(file: StudyFile) -> str:
 def open_study(file: StudyFile, *, read_only: bool = False) -> "Study":
     """The study, continued if it is there and begun if it is not; `read_only`, it must be there."""
     from pesky.study import Study
-    from pesky.study_file.rules import rule_in
+    from pesky.study_file.rule import rule_in
 
     run = file.run
     try:

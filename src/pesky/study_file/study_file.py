@@ -11,7 +11,7 @@ from pesky.study_file.key_lines import key_lines
 from pesky.study_file.known_outcomes import check_known, known_of
 from pesky.study_file.mistakes import Findings, StudyFileError
 from pesky.study_file.problem import problem_of, task_tables
-from pesky.study_file.rules import check_rule
+from pesky.study_file.rule import check_rule
 from pesky.study_file.storage import storage_url, stored_text
 from pesky.study_file.tables import BudgetTable, RunTable, StudyTable
 from pesky.study_file.toml import read_toml

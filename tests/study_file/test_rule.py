@@ -8,7 +8,7 @@ import pytest
 from pesky import ProblemError
 from pesky.acquire import DEFAULT, PAPER, rule_of
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
-from pesky.study_file.rules import rule_in
+from pesky.study_file.rule import rule_in
 from pesky.study_file.tables import RunTable
 
 
