@@ -8,7 +8,7 @@ from functools import partial
 from pesky.errors import PeskyError
 from pesky.run.call import Report, check, describe
 from pesky.run.client import AskTell
-from pesky.run.deliver import Deliveries, Delivery
+from pesky.run.deliveries import Deliveries, Delivery
 from pesky.run.executors import canceled, is_from_outside, says_nothing
 from pesky.run.flights import Flight
 from pesky.run.rescue import Result

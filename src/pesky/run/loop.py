@@ -14,7 +14,7 @@ from pesky.run.arrivals import Arrivals
 from pesky.run.asking import Asker
 from pesky.run.budget import Budget, Ending, Kind, ending_of
 from pesky.run.client import AskTell
-from pesky.run.deliver import Deliveries
+from pesky.run.deliveries import Deliveries
 from pesky.run.executors import Inline
 from pesky.run.flights import Flight, Flights
 from pesky.run.leases import Leases
