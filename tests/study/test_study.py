@@ -396,7 +396,7 @@ def test_a_measurement_that_returned_nothing_is_refused_and_can_be_told_again(to
     [
         ({"seed": "a"}, "seed was 'a'"),
         ({"seed": 1.5}, "seed was 1.5"),
-        ({"rule": {"name": "pesc", "samples": 2.5}}, "samples was 2.5"),
+        ({"rule": {"name": "pesc", "samples": 2.5}}, "samples of PESC's options was 2.5"),
         ({"initial": 0}, "initial was 0: expected a whole number, at least 1"),
         ({"rule": {"name": "pesc", "options": 3}}, "unknown options 3"),
         ({"model": "gp"}, "model was str: expected GP"),

@@ -1,7 +1,9 @@
 """How finely PESC is computed: the paper's way, and ours."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from pesky.errors import ProblemError
 from pesky.problem.fields import finite, whole
@@ -31,12 +33,18 @@ class PescOptions:
     """.. each so-many-th. None: the 4th, the 9th, the 16th and so on, ever fewer but always another."""
 
     def __post_init__(self) -> None:
+        self.check(vars(self))
+
+    @classmethod
+    def check(cls, options: Mapping[str, Any]) -> None:
+        """Nothing, or a ProblemError if one of these is of the wrong kind."""
         least = {"samples": 1, "draws": 1, "fine_from": 0, "polish_steps": 0, "candidates": 1, "coarse_every": 1}
-        for name, number in least.items():
-            if (given := getattr(self, name)) is not None or name not in ("draws", "coarse_every"):
-                whole(f"{name} of PESC's options", given, number)
-        for name in ("local_reach", "coarse"):
-            if (given := getattr(self, name)) is not None and finite(f"{name} of PESC's options", given) <= 0:
+        for name, given in options.items():
+            if given is None and name in ("draws", "coarse_every", "local_reach", "coarse"):
+                continue
+            if name in least:
+                whole(f"{name} of PESC's options", given, least[name])
+            elif finite(f"{name} of PESC's options", given) <= 0:
                 raise ProblemError(f"{name} of PESC's options was {given!r}: expected a number above 0.")
 
     @classmethod

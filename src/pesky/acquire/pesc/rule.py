@@ -32,6 +32,7 @@ class PredictiveEntropySearch(Rule):
 
     def _with(self, given: Mapping[str, Any]) -> "PredictiveEntropySearch":
         single = {name: value for name, value in given.items() if name != "options"}
+        PescOptions.check(single)
         return replace(self, options=replace(self._named(given.get("options", self.options)), **single))
 
     def _named(self, given: object) -> PescOptions:
