@@ -16,7 +16,7 @@ from torch import Tensor
 
 from experiments.worlds import Worlds
 from pesky.acquire.base import Context, Rule
-from pesky.decide import TaskOptions, analyze, choose_each, excluded_regions, fixed_prices
+from pesky.decide import Restrictions, TaskOptions, TaskValues, excluded_regions, fixed_prices, select
 from pesky.model.belief import Belief
 from pesky.model.exact import with_exact_rows
 from pesky.model.hyper import Hyperparameters
@@ -109,14 +109,16 @@ class Lockstep:
         source = source_of(question_seed(self.seeds, asked + 1))
         return Context(self._believe(state), self.space, self.confidence, source, None, asked, self.seeds)
 
+    def values(self, context: Context) -> TaskValues:
+        """What each task is worth, at any point."""
+        return TaskValues(context, self.rule, self.rule.acquisition(context), self.task_options)
+
     def step(self, state: Progressed) -> None:
         """One more evaluation of every realisation."""
         context, asked = self.context(state), state.told.u.to(self.device)
         with self._timed(state, "other"):
-            analysis = analyze(self.rule, context)
-            best = choose_each(
-                analysis, self.task_options, None, excluded_regions(context.belief, self.confidence, asked)
-            )
+            excluded = excluded_regions(context.belief, self.confidence, asked)
+            best = select(self.values(context), Restrictions(excluded=excluded))
         for stage, seconds in best.seconds.items():
             state.seconds[stage] = state.seconds.get(stage, 0.0) + seconds
         state.seconds["other"] -= sum(best.seconds.values())

@@ -18,8 +18,8 @@ from experiments.experiment import Experiment
 from experiments.lockstep import Lockstep, Progressed
 from experiments.settings import FINE
 from pesky.acquire import PAPER, PescOptions, PredictiveEntropySearch
-from pesky.acquire.pesc.gain import InformationGain
-from pesky.decide import analyze, choose_each
+from pesky.acquire.pesc.gain import InformationGain, gains
+from pesky.decide import TaskValues, select
 from pesky.model.belief import for_samples
 
 OPTIONS = {
@@ -48,30 +48,30 @@ def measure(experiment: Experiment, realisations: int, evaluations: int) -> Iter
     state = lockstep.begin()
     while state.told.u.shape[1] < evaluations:
         lockstep.step(state)
-    for label, setting in OPTIONS.items():
-        yield label, peak_of(lockstep, state, setting)
+    for label, options in OPTIONS.items():
+        yield label, peak_of(lockstep, state, options)
 
 
-def peak_of(lockstep: Lockstep, state: Progressed, setting: PescOptions) -> Peak:
+def peak_of(lockstep: Lockstep, state: Progressed, options: PescOptions) -> Peak:
     """Where the next question would be, and whose gain is the largest there."""
-    context = lockstep.context(state)
-    analysis = analyze(PredictiveEntropySearch(setting), context)
-    u = choose_each(analysis, lockstep.task_options).u[:, None]
-    assert isinstance(analysis.acquisition, InformationGain)
-    each = contributions(analysis.acquisition, for_samples(context.belief, u))
+    context, rule = lockstep.context(state), PredictiveEntropySearch(options)
+    acquisition = rule.acquisition(context)
+    u = for_samples(context.belief, select(TaskValues(context, rule, acquisition, lockstep.task_options)).u[:, None])
+    each = contributions(acquisition, u)
     unit = context.belief.lengthscale.amin(-2)[..., None, :]
-    apart = ((analysis.acquisition.optima.chosen.x - for_samples(context.belief, u)) / unit).norm(dim=-1).amin(-1)
+    apart = ((acquisition.optima.chosen.x - u) / unit).norm(dim=-1).amin(-1)
     return Peak(float((each.amax(-1) / each.sum(-1)).mean()), float(apart.median()))
 
 
 def contributions(acquisition: InformationGain, x: Float[Tensor, "*b 1 d"]) -> Float[Tensor, "*b m"]:
     """What each sample, with its weight, adds to the gain of measuring everything at x."""
-    optima, weight = acquisition.optima, acquisition.optima.chosen.weight
-    each = []
-    for only in torch.eye(weight.shape[-1], dtype=weight.dtype).unbind():
-        acquisition.optima = optima._replace(chosen=optima.chosen._replace(weight=only.expand_as(weight)))
-        each.append(acquisition.forward(x).sum((-2, -1)))
-    acquisition.optima = optima
+    weight, likelihoods = acquisition.optima.chosen.weight, acquisition.belief.likelihoods
+    moments = acquisition.evaluate(x)
+    given = acquisition.predict(moments)
+    each = [
+        gains(moments, given, only.expand_as(weight), acquisition.noise, likelihoods).sum((-2, -1))
+        for only in torch.eye(weight.shape[-1], dtype=weight.dtype).unbind()
+    ]
     return weight * torch.stack(each, -1)
 
 

@@ -1,8 +1,9 @@
 """The best point for every task: known maxima, shares, discrete moves."""
 
+import pytest
 import torch
 
-from pesky.acquire.maximize import Effort, maximize
+from pesky.acquire.maximize import Effort, best_of, maximize
 from pesky.optimum.starts import spread_out
 
 CANDIDATES = torch.rand(200, 2, generator=torch.Generator().manual_seed(0))
@@ -78,3 +79,19 @@ def test_where_all_candidates_are_close_the_number_of_starts_is_kept():
     chosen = spread_out(torch.full((7, 2), 0.5), torch.zeros(7), 4)
     assert chosen.shape == (4, 2)
     assert torch.isfinite(spread_out(CANDIDATES, torch.full((200,), torch.nan), 3)).all()
+
+
+def test_of_what_a_task_is_allowed_the_best_is_taken_that_has_the_most_margin():
+    """To the first all is allowed, also what is inside; to the second only what is outside, and of that the nearest."""
+    line = torch.linspace(0, 1, 101)[:, None]
+    allowed = torch.cat([torch.ones_like(line), (line > 0.595)], -1).bool()
+    best = best_of(lambda X: X.expand(-1, 2), line, allowed, lambda X: 0.505 - X[:, 0])
+    torch.testing.assert_close(best.x[:, 0], torch.tensor([0.5, 0.62]))
+    torch.testing.assert_close(best.value, best.x[:, 0])
+
+
+@pytest.mark.parametrize("nothing", [-torch.inf, torch.nan])
+def test_what_is_allowed_is_taken_even_if_it_is_worth_nothing(nothing: float):
+    line = torch.linspace(0, 1, 11)[:, None]
+    best = best_of(lambda X: torch.full_like(X, nothing), line, line > 0.95)
+    assert best.x.item() == 1.0

@@ -3,10 +3,13 @@
 from dataclasses import replace
 
 import torch
+from small_beliefs import make_belief
 
 import pesky
-from pesky import Real
+from pesky import Integer, Real
+from pesky.acquire.base import Context
 from pesky.acquire.fantasy import Pending
+from pesky.decide import Duplicates
 from pesky.decide.fallback import fallback
 from pesky.decide.tasks import TaskOptions, fixed_prices
 from pesky.model import GaussianProcess, Hyperparameters
@@ -14,7 +17,16 @@ from pesky.optimum.recommend import recommend
 from pesky.space import Space
 
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
-MENU, CONFIDENCE = TaskOptions(torch.eye(2), (None, None), fixed_prices(torch.ones(2))), torch.tensor([0.95])
+BOTH, CONFIDENCE = TaskOptions(torch.eye(2), (None, None), fixed_prices(torch.ones(2))), torch.tensor([0.95])
+
+
+def context(belief: GaussianProcess, pending: Pending | None = None, space: Space = SPACE) -> Context:
+    return Context(belief, space, CONFIDENCE, torch.Generator().manual_seed(0), pending)
+
+
+def advised(belief: GaussianProcess) -> torch.Tensor:
+    """The recommendation that is checked."""
+    return recommend(belief, SPACE, CONFIDENCE, context(belief).draw_seed()).u
 
 
 def sure_belief() -> GaussianProcess:
@@ -32,15 +44,15 @@ def sure_belief() -> GaussianProcess:
 
 def test_the_unchecked_constraint_is_measured_at_the_recommendation():
     belief = sure_belief()
-    task, u = fallback(belief, SPACE, MENU, CONFIDENCE, 0)
+    task, u = fallback(context(belief), BOTH)
     assert task == 1
-    torch.testing.assert_close(u, recommend(belief, SPACE, CONFIDENCE, 0).u)
+    torch.testing.assert_close(u, advised(belief))
 
 
 def test_while_that_is_being_measured_the_question_is_another():
     belief = sure_belief()
-    _, first = fallback(belief, SPACE, MENU, CONFIDENCE, 0)
-    task, second = fallback(belief, SPACE, MENU, CONFIDENCE, 0, Pending(first[None], torch.tensor([[False, True]])))
+    _, first = fallback(context(belief), BOTH)
+    task, second = fallback(context(belief, Pending(first[None], torch.tensor([[False, True]]))), BOTH)
     assert task == 1
     assert (first - second).norm() > 0.1
 
@@ -48,9 +60,20 @@ def test_while_that_is_being_measured_the_question_is_another():
 def test_a_yes_or_no_does_not_keep_the_recommendation_unchecked():
     """The constraint's latent function is uncertain there, as it always is; the objective is known."""
     belief = replace(sure_belief(), kinds=("gaussian", "probit"))
-    task, u = fallback(belief, SPACE, MENU, CONFIDENCE, 0)
+    task, u = fallback(context(belief), BOTH)
     assert task == 0
-    assert (u - recommend(belief, SPACE, CONFIDENCE, 0).u).norm() > 0.01
+    assert (u - advised(belief)).norm() > 0.01
+
+
+def test_what_is_checked_is_no_duplicate():
+    grid = Space({"x": Integer(0, 3), "y": Integer(0, 3)})
+    base, points = make_belief(rows=2), grid.combinations(16)
+    assert points is not None
+    belief = GaussianProcess(base.kernel, grid.snap(base.X), base.y, base.mask, base.hyperparameters, grid.snap)
+    duplicates = Duplicates(grid, (points, torch.cat([points[:5], points[6:]])))
+    task, u = fallback(context(belief, space=grid), BOTH, duplicates)
+    assert task == 1
+    torch.testing.assert_close(u, points[5])
 
 
 def test_a_study_misled_by_its_first_values_finds_out():

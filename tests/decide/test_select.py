@@ -7,10 +7,10 @@ from small_beliefs import make_belief
 
 from pesky import Choice, Integer, Real
 from pesky.acquire import PescOptions
-from pesky.acquire.base import Context
+from pesky.acquire.base import Context, PointPreference
 from pesky.acquire.fantasy import Pending
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
-from pesky.decide import TaskOptions, analyze, choose, fixed_prices
+from pesky.decide import Restrictions, TaskOptions, TaskValues, fixed_prices, select
 from pesky.decide.select import cloud
 from pesky.model import GaussianProcess
 from pesky.space import Space
@@ -25,14 +25,14 @@ def decide(belief, shares=EACH, costs=(1.0, 1.0), space=SPACE, seed=0, **given) 
     confidence = torch.full((belief.amplitude.shape[-1] - 1,), 0.95)
     task_options = TaskOptions(shares, (None,) * len(shares), fixed_prices(torch.tensor(costs)))
     context = Context(belief, space, confidence, generator, given.pop("pending", None))
-    return choose(analyze(QUICK, context), task_options, **given)
+    return select(TaskValues(context, QUICK, QUICK.acquisition(context), task_options), Restrictions(**given))
 
 
 def test_the_task_of_most_gain_per_cost_is_chosen():
     belief = make_belief(rows=2, seed=1)
     plain = decide(belief)
     assert plain.task == int(plain.per_task.argmax())
-    assert plain.gain == plain.per_task[plain.task].item()
+    assert plain.gain == plain.per_task[plain.task]
     for cheap in (0, 1):
         costs = [1000.0, 1000.0]
         costs[cheap] = 1.0
@@ -81,8 +81,8 @@ def test_it_says_how_long_each_stage_took_and_how_ep_fared():
 def test_a_cloud_stays_in_the_cube_around_its_centers():
     belief = make_belief(rows=2, lengthscale=0.1)
     centers = torch.tensor([[0.0, 0.5], [1.0, 1.0]])
-    usable = torch.ones(2, dtype=torch.bool)
-    points = cloud(centers, usable, belief, 200, torch.Generator().manual_seed(0), SPACE.snap)
+    mask = torch.ones(2, dtype=torch.bool)
+    points = cloud(centers, mask, belief, 200, torch.Generator().manual_seed(0), SPACE.snap)
     assert ((points >= 0) & (points <= 1)).all()
     near = torch.cdist(points, centers).amin(-1)
     assert near.max() < 0.6
@@ -90,10 +90,25 @@ def test_a_cloud_stays_in_the_cube_around_its_centers():
     assert near.median() < 0.1
 
 
-def test_a_cloud_is_around_usable_centers_alone():
+def test_a_cloud_is_around_the_centers_of_its_mask_alone():
     belief = make_belief(rows=2, lengthscale=0.01)
     centers = torch.tensor([[0.1, 0.5], [0.9, 0.9], [0.5, 0.1]])
-    usable = torch.tensor([True, False, True])
-    points = cloud(centers, usable, belief, 200, torch.Generator().manual_seed(0), SPACE.snap)
+    mask = torch.tensor([True, False, True])
+    points = cloud(centers, mask, belief, 200, torch.Generator().manual_seed(0), SPACE.snap)
     nearest = torch.cdist(points, centers).argmin(-1)
     assert nearest.unique().tolist() == [0, 2]
+
+
+def test_a_gain_below_zero_is_reported_as_none_and_kept_as_it_was():
+    belief = make_belief(rows=2)
+    task_options = TaskOptions(EACH, (None, None), fixed_prices(torch.ones(2)))
+
+    def worth(gain: float) -> TaskValues:
+        context = Context(belief, SPACE, torch.full((1,), 0.95), torch.Generator().manual_seed(0))
+        preference = PointPreference(belief, torch.tensor([0.3, 0.6]), torch.tensor([gain, gain]))
+        return TaskValues(context, QUICK, preference, task_options)
+
+    found = select(worth(-0.3), Restrictions(1e-9))
+    assert found.gain == 0.0
+    assert (found.per_task < 0).all()
+    assert select(worth(torch.nan)).gain == 0.0

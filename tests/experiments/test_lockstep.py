@@ -157,14 +157,14 @@ def test_some_keep_away_from_excluded_regions(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(exclusion, "TIMES", 1)
     found = watch(monkeypatch, lockstep, "excluded_regions")
     CASES["pesc"].check()
-    assert go_different_ways(found[0][1].is_excluded.any(-1))
+    assert go_different_ways(found[0][1].exist)
 
 
 @pytest.mark.slow
 def test_some_doubt_their_model(monkeypatch: pytest.MonkeyPatch):
     sure = 0.45
     monkeypatch.setattr(choosing, "NEGLIGIBLE", sure)
-    found = watch(monkeypatch, lockstep, "choose_each")
+    found = watch(monkeypatch, lockstep, "select")
     CASES["pesc-decoupled"].check()
     assert go_different_ways(found[0][1].per_task.amax(-1) < sure)
 

@@ -248,3 +248,9 @@ def test_a_value_that_does_not_belong_is_answered_in_words(change, said):
 def test_a_missing_value_is_answered_in_words():
     with pytest.raises(DataError, match="'units' is missing: expected a whole number from 10 to 500"):
         MIXED.encode({name: value for name, value in PARAMS.items() if name != "units"})
+
+
+def test_the_size_of_a_space():
+    assert Space({"x": Integer(0, 3), "y": Integer(0, 3)}).size == 16
+    assert Space({"n": Integer(1, 10**12), "kind": Choice(["a", "b", "c"])}).size == 3 * 10**12
+    assert Space({"n": Integer(1, 5), "x": Real(0, 1)}).size is None

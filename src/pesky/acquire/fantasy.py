@@ -18,12 +18,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.infer.gaussian import cholesky
+from pesky.infer.predict import VARIANCE_FLOOR
 from pesky.likelihood import Likelihoods
 from pesky.model.belief import Belief, Evaluator, Paths, PosteriorMoments
 from pesky.numerics.rng import Source, normal
-
-ROUNDING = 1e-10
-"""Variances below this share of the amplitude are rounding errors."""
 
 
 class Pending(NamedTuple):
@@ -40,7 +38,7 @@ def precision(belief: Belief, pending: Pending) -> Float[Tensor, "*b j p p"]:
     measured = pending.rows.mT
     both = measured[..., :, None] & measured[..., None, :]
     # A repeated noise-free question has a singular covariance: the floor of the noise keeps it solvable.
-    noise = torch.maximum(belief.noise, ROUNDING * belief.amplitude)
+    noise = torch.maximum(belief.noise, VARIANCE_FLOOR * belief.amplitude)
     joint = torch.where(both, belief.covariance(P, P), 0.0) + torch.diag_embed(
         torch.where(measured, noise[..., None], belief.amplitude[..., None])
     )
@@ -107,7 +105,7 @@ class FantasyBelief:
     ) -> Float[Tensor, "*b j x"]:
         """What is left of the variance, given its covariance with the pending values."""
         explained = (to_pending * (self.precision @ to_pending)).sum(-2)
-        return torch.maximum(variance - explained, ROUNDING * self.amplitude[..., None])
+        return torch.maximum(variance - explained, VARIANCE_FLOOR * self.amplitude[..., None])
 
     def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]:
         explained = self.belief.covariance(X, self.P) @ self.precision @ self.belief.covariance(self.P, Z)
@@ -221,5 +219,5 @@ def overlap(belief: Belief, x: Float[Tensor, " d"], rows: Bool[Tensor, " j"], ot
     with_x = belief.covariance(there, here)
     explained = (with_x * (precision(belief, others) @ with_x)).sum((-2, -1))
     # what is known of the row but for rounding errors is explained by nobody
-    share = explained / torch.maximum(belief.variance(here)[..., 0], ROUNDING * belief.amplitude)
+    share = explained / torch.maximum(belief.variance(here)[..., 0], VARIANCE_FLOOR * belief.amplitude)
     return float(share.reshape(-1, share.shape[-1]).mean(0)[rows].amax().clamp(max=1.0))

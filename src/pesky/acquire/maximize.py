@@ -19,8 +19,14 @@ STEPS = 8
 
 
 class Best(NamedTuple):
+    """The best point of each of t tasks, and its value."""
+
     x: Float[Tensor, "*w t d"]
     value: Float[Tensor, "*w t"]
+
+    def where(self, wanted: Bool[Tensor, "*w #t"], other: "Best") -> "Best":
+        """These where they are wanted, the others elsewhere."""
+        return Best(torch.where(wanted[..., None], self.x, other.x), torch.where(wanted, self.value, other.value))
 
 
 class Effort(NamedTuple):

@@ -1,20 +1,35 @@
-"""Where asking once more is in vain: places asked again and again while nothing feasible is known."""
+"""Where nothing is to be asked: what is improbable to be feasible, asked in vain, or answered already."""
 
+import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from pesky.acquire.base import Context
+from pesky.acquire.maximize import Best, Values, best_of
 from pesky.model.belief import Belief
 from pesky.optimum.recommend import assess
+from pesky.space import Space
 
-REACH = 0.02
+SAME_PLACE = 0.02
 """Questions closer than this, in the cube, are about the same place."""
 TIMES = 3
-"""How often a place is asked before it is worn out."""
-HOPE = 0.5
+"""How often a place is asked before it is excluded."""
+PROBABLY_FEASIBLE = 0.5
 """The probability that all constraints hold from which a measured point counts as feasible."""
+SAME_QUESTION = 1e-3
+"""Questions of one task closer than this, in the unit cube, are the same question."""
+SAME_POINT = 1e-9
+"""Points closer than this, in the unit cube, are one point: what is encoded and decoded again is rounded, and no model
+tells such points apart."""
+LATTICE = 4096
+"""Points up to which a finite space is gone through whole in search of one that is left."""
+
+Margin = Callable[[Tensor], Tensor]
+"""Points (*w, n, d) -> how far each is from where nothing is to be asked, (*w, n): negative there."""
 
 
 class ExcludedRegions(NamedTuple):
@@ -23,10 +38,15 @@ class ExcludedRegions(NamedTuple):
     asked: Float[Tensor, "*w n d"]
     is_excluded: Bool[Tensor, "*w n"]
 
+    @property
+    def exist(self) -> Bool[Tensor, "*w"]:
+        """Whether there is a region to keep away from; of studies in lockstep, some may have none."""
+        return self.is_excluded.any(-1)
+
     def margin(self, X: Float[Tensor, "*w x d"]) -> Float[Tensor, "*w x"]:
-        """How far each point is from the worn places, negative within their reach."""
+        """How far each point is from the regions, negative within them."""
         distance = (X[..., :, None, :] - self.asked[..., None, :, :]).abs().amax(-1)
-        return torch.where(self.is_excluded[..., None, :], distance, 1.0).amin(-1) - REACH
+        return torch.where(self.is_excluded[..., None, :], distance, 1.0).amin(-1) - SAME_PLACE
 
 
 def excluded_regions(
@@ -35,16 +55,71 @@ def excluded_regions(
     """The questions asked in the same place `TIMES` and more, if nothing measured is probably feasible.
 
     None if there are none. A model that takes a violation for noise can want the least violated place measured
-    for ever. Once something is feasible no place is worn out: the optimum is often on the edge of what is allowed, and
+    for ever. Once something is feasible no place is excluded: the optimum is often on the edge of what is allowed, and
     the questions gather there.
     """
     if asked.shape[-2] < TIMES or not belief.points.shape[-2]:
         return None
-    near = (asked[..., :, None, :] - asked[..., None, :, :]).abs().amax(-1) < REACH
+    near = (asked[..., :, None, :] - asked[..., None, :, :]).abs().amax(-1) < SAME_PLACE
     excluded = near.sum(-1) >= TIMES
     if not bool(excluded.any()):
         return None
     with torch.no_grad():
-        hope = assess(belief, belief.points, confidence).log_probability.sum(-2).exp()
-    excluded = excluded & (hope < HOPE).all(-1, keepdim=True)
+        feasible = assess(belief, belief.points, confidence).log_probability.sum(-2).exp()
+    excluded = excluded & (feasible < PROBABLY_FEASIBLE).all(-1, keepdim=True)
     return ExcludedRegions(asked, excluded) if bool(excluded.any()) else None
+
+
+class Duplicates(NamedTuple):
+    """Questions whose answers are known or awaited: without noise, to ask them again would tell nothing."""
+
+    space: Space
+    points: tuple[Float[Tensor, "_ d"], ...]
+    """For each task; no point twice, and none at all of a task whose measurements are noisy."""
+
+    def at(self, X: Float[Tensor, "x d"]) -> Bool[Tensor, "x t"]:
+        """Whether each task would be a duplicate at each point."""
+        U = self.space.snap(X.detach())
+        return torch.stack([(torch.cdist(U, P.to(U), p=torch.inf) < SAME_POINT).any(-1) for P in self.points], -1)
+
+    def lattice(self) -> Float[Tensor, "x d"] | None:
+        """All points of the space; None where they are too many, or so many more that any search meets one left."""
+        if self.space.size is None:
+            return None
+        return self.space.combinations(max(LATTICE, 2 * max(map(len, self.points))))
+
+    def replaced(self, best: Best, values: Values, candidates: Float[Tensor, "n d"], margin: Margin | None) -> Best:
+        """The best questions, duplicates replaced by the best of all others of the task.
+
+        Others are the whole space where that is small, and the candidates elsewhere.
+        """
+        again = self.at(best.x).diagonal()
+        if not bool(again.any()):
+            return best
+        lattice = self.lattice()
+        candidates = candidates if lattice is None else lattice.to(candidates)
+        return best_of(values, candidates, ~self.at(candidates), margin).where(again, best)
+
+
+class Restrictions(NamedTuple):
+    """What may be asked where; of studies in lockstep, none has duplicates."""
+
+    min_probability: float | None = None
+    """What the probability that all constraints hold must reach at the point."""
+    excluded: ExcludedRegions | None = None
+    duplicates: Duplicates | None = None
+
+    def margin(self, context: Context) -> Margin | None:
+        """How far each point is from where nothing is to be asked; None where all may be asked."""
+        margins: list[Margin] = []
+        if self.min_probability is not None:
+            least = math.log(self.min_probability)
+            margins.append(lambda X: log_feasibility(context, X) - least)
+        if self.excluded is not None:
+            margins.append(self.excluded.margin)
+        return (lambda X: torch.stack([margin(X) for margin in margins]).amin(0)) if margins else None
+
+
+def log_feasibility(context: Context, X: Float[Tensor, "*w x d"]) -> Float[Tensor, "*w x"]:
+    """Log of the probability that all constraints hold at each point."""
+    return assess(context.belief, X, context.confidence).log_probability.sum(-2)

@@ -4,44 +4,38 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pesky.acquire.fantasy import Pending
-from pesky.decide.duplicates import Duplicates
+from pesky.acquire.base import Context
+from pesky.decide.exclusion import Duplicates
 from pesky.decide.tasks import TaskOptions
-from pesky.model.belief import Belief, for_samples, over_samples
-from pesky.numerics.rng import Seed
+from pesky.model.belief import for_samples, over_samples
 from pesky.optimum.recommend import recommend
-from pesky.space import Space
 
 NEGLIGIBLE = 1e-5
 """Gains below this, in nats, tell nothing: the model is sure of the solution. It may be sure of a wrong one, when few
 measurements have misled its hyperparameters, and would then never ask the question that shows it."""
 UNCHECKED = 1e-6
 """A row is unchecked at a point where its variance exceeds this share of the amplitude."""
-
-APART = 0.1
-"""Questions keep this far, in the cube, from those being measured."""
+CANDIDATES = 256
+"""Points all over the space that may be asked once the recommendation is checked."""
+ASIDE = 0.1
+"""These keep so far, in the cube, from those being measured."""
 
 
 def fallback(
-    belief: Belief,
-    space: Space,
-    task_options: TaskOptions,
-    confidence: Float[Tensor, " k"],
-    seed: Seed,
-    pending: Pending | None = None,
-    duplicates: Duplicates | None = None,
+    context: Context, task_options: TaskOptions, duplicates: Duplicates | None = None
 ) -> tuple[Int[Tensor, "*w"], Float[Tensor, "*w d"]]:
     """The task whose outcomes are most uncertain per cost: at the recommendation, or anywhere once that is checked.
 
-    None that is settled there, if any of those looked at is not.
+    No duplicate, if any of the questions that it considers is none.
     """
-    advice = recommend(belief, space, confidence, seed)
-    anywhere = space.spread(256, seed).to(advice.u)
+    belief, seed = context.belief, context.draw_seed()
+    advice = recommend(belief, context.space, context.confidence, seed)
+    anywhere = context.space.spread(CANDIDATES, seed).to(advice.u)
     is_asked = torch.zeros_like(advice.is_confident)
-    if pending is not None:
-        distance = (torch.cat([advice.u[None], anywhere])[:, None] - pending.X).abs().amax(-1).amin(-1)
-        is_asked = distance[0] < APART
-        anywhere = anywhere[distance[1:] >= min(APART, float(distance[1:].max()))]
+    if context.pending is not None:
+        distance = (torch.cat([advice.u[None], anywhere])[:, None] - context.pending.X).abs().amax(-1).amin(-1)
+        is_asked = distance[0] < ASIDE
+        anywhere = anywhere[distance[1:] >= min(ASIDE, float(distance[1:].max()))]
     X = torch.cat([advice.u[..., None, :], anywhere], -2)
     with torch.no_grad():
         variance = belief.variance(for_samples(belief, X)) / belief.amplitude[..., None]
@@ -52,8 +46,8 @@ def fallback(
         value = (shares @ torch.log1p(unknown / UNCHECKED)) / task_options.prices(X).mT
         is_unchecked = shares @ unknown[..., :1] > UNCHECKED
         if duplicates is not None:
-            is_settled = duplicates.at(X).mT
-            value, is_unchecked = torch.where(is_settled, -torch.inf, value), is_unchecked & ~is_settled[:, :1]
+            is_duplicate = duplicates.at(X).mT
+            value, is_unchecked = torch.where(is_duplicate, -torch.inf, value), is_unchecked & ~is_duplicate[:, :1]
     is_open = ~is_asked & is_unchecked.any(-2)[..., 0]
     task = torch.where(is_open, value[..., 0].argmax(-1), value[..., 1:].amax(-1).argmax(-1))
     own = torch.gather(value, -2, task[..., None, None].expand(*task.shape, 1, value.shape[-1]))[..., 0, :]

@@ -1,4 +1,4 @@
-"""What can be asked, what each task tells of, and what it costs (METHOD 20.6)."""
+"""What each task is worth to a rule at x, and for its price (METHOD 20.6): units, logarithms and costs are here."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -7,12 +7,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.acquire.base import AcquisitionFunction, Rule
+from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.model.belief import Belief, for_samples, over_samples
 
 
 class TaskOptions(NamedTuple):
-    """The tasks on offer."""
+    """The tasks on offer: what each of them tells of, and what it costs."""
 
     shares: Float[Tensor, "t j"]
     """How much of each row's gain a task gets, its own success aside."""
@@ -27,35 +27,52 @@ def fixed_prices(costs: Float[Tensor, " t"]) -> Callable[[Tensor], Tensor]:
     return lambda X: costs.to(X).expand(*X.shape[:-1], -1)
 
 
-def worth_per_cost(
-    task_options: TaskOptions, rule: Rule, acquisition: AcquisitionFunction, belief: Belief, X: Float[Tensor, "*w n d"]
-) -> Float[Tensor, "*w n t"]:
-    """What each task is worth at each point for its price, in the unit of the rule; logarithms stay logarithms."""
-    values, prices = task_worth(task_options, rule, acquisition, belief, X), task_options.prices(X)
-    return values - prices.log() if acquisition.is_log else values / prices
+class TaskValues(NamedTuple):
+    """What running each task at any x is worth, in one context.
 
-
-def task_worth(
-    task_options: TaskOptions, rule: Rule, acquisition: AcquisitionFunction, belief: Belief, X: Float[Tensor, "*w n d"]
-) -> Float[Tensor, "*w n t"]:
-    """What running each task is worth at each point.
-
-    Of a rule that values all rows together, every task measures them all. Of one that values each row, a task is worth
-    the sum of its rows. A run that fails tells of nothing but its failure, so what it measures counts with the
-    probability of its success.
+    In the unit of the rule, of which some count in logarithms: these stay logarithms.
     """
-    values = acquisition(X)
-    if rule.measures == "together":
-        return values.expand(*values.shape[:-1], len(task_options.success))
-    measured = values @ task_options.shares.mT.to(values)
-    if all(row is None for row in task_options.success):
-        return measured
-    likely = feasibility(belief, X)
-    columns = [
-        measured[..., t] if row is None else values[..., row] + likely[..., row] * measured[..., t]
-        for t, row in enumerate(task_options.success)
-    ]
-    return torch.stack(columns, -1)
+
+    context: Context
+    rule: Rule
+    acquisition: AcquisitionFunction
+    task_options: TaskOptions
+
+    def per_cost(self, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n t"]:
+        """What each task is worth at each point for its price: what tasks and points are compared by."""
+        value, prices = self.value(X), self.task_options.prices(X)
+        return value - prices.log() if self.acquisition.is_log else value / prices
+
+    def without_cost(self, per_cost: Float[Tensor, "*w t"], prices: Float[Tensor, "*w t"]) -> Float[Tensor, "*w t"]:
+        """What the tasks are worth whatever they cost, of what they are worth for these prices."""
+        return per_cost + prices.log() if self.acquisition.is_log else per_cost * prices
+
+    def value(self, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n t"]:
+        """What running each task is worth at each point, whatever it costs.
+
+        Of a rule that values all rows together, every task measures them all. Of one that values each row, a task is
+        worth the sum of its rows. A run that fails tells of nothing but its failure, so what it measures counts with
+        the probability of its success.
+        """
+        values, (shares, success, _) = self.acquisition(X), self.task_options
+        if self.rule.measures == "together":
+            return values.expand(*values.shape[:-1], len(success))
+        measured = values @ shares.mT.to(values)
+        if all(row is None for row in success):
+            return measured
+        likely = feasibility(self.context.belief, X)
+        columns = [
+            measured[..., t] if row is None else values[..., row] + likely[..., row] * measured[..., t]
+            for t, row in enumerate(success)
+        ]
+        return torch.stack(columns, -1)
+
+    def in_nats(self, value: Float[Tensor, "*w"]) -> Float[Tensor, "*w"] | None:
+        """The value as expected information; None if the rule counts in something else.
+
+        Information is never negative: below zero, or no number, it is an error of the approximation and reported as 0.
+        """
+        return torch.where(value > 0, value, 0.0) if self.rule.in_nats else None
 
 
 def feasibility(belief: Belief, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n j"]:

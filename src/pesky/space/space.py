@@ -57,6 +57,11 @@ class Space:
         """Nothing, or a DataError that says which value does not belong to the space."""
         check_params(self.parameters, params)
 
+    @property
+    def size(self) -> int | None:
+        """How many points there are; None where a parameter is real."""
+        return None if bool(self.continuous.any()) else prod(map(columns.size, self.parameters.values()))
+
     def encode(self, params: Mapping[str, Option]) -> Float[Tensor, " d"]:
         """The point of the unit cube for the given values."""
         self.check(params)
