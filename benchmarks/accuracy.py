@@ -32,7 +32,7 @@ COLUMNS = {
 
 
 def tabulate(summaries: dict[str, Summary], title: str, error: str) -> Table:
-    """One line per setting of PESC or other rule."""
+    """One line per options of PESC, or other rule."""
     lines = [[name, *(f"{getattr(summary, column):.3f}" for column in COLUMNS)] for name, summary in summaries.items()]
     caption = "Means over data sets and seeds. Efficiency: the true gain at our arg max / the best true gain."
     return build_table(title, ["rule", *COLUMNS.values()], lines, f"{caption} {error}".strip())
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None, curves: Curves = gain_curves) -
     parser.add_argument("--datasets", type=int, default=9, metavar="N", help="how many of them")
     parser.add_argument("--truth-samples", type=int, metavar="N", help="joint samples for the true gains")
     parser.add_argument("--rule", choices=COMPARABLE, nargs="+", default=["pesc"], help="what is compared")
-    parser.add_argument("--setting", choices=list(OPTIONS), default="both", help="of pesc")
+    parser.add_argument("--options", choices=list(OPTIONS), default="both", help="of pesc")
     parser.add_argument("--samples", type=int, metavar="M", help="samples of x*, by default the rule's own")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sets", action="store_true", help="print a line per data set as well")
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None, curves: Curves = gain_curves) -
     if (given.file is None) == (given.truth is None):
         parser.error("give either a FILE of true gains or --truth rs")
     torch.set_num_threads(1)
-    names = [name for rule in given.rule for name in (OPTIONS[given.setting] if rule == "pesc" else [rule])]
+    names = [name for rule in given.rule for name in (OPTIONS[given.options] if rule == "pesc" else [rule])]
     measured = {}
     with progress_bar() as bar:
         if given.file is None:

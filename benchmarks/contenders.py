@@ -14,15 +14,15 @@ from pesky.test_functions import Benchmark
 
 @dataclass(frozen=True)
 class Contender:
-    """A rule with settings of its own; `knows_objective` where the study is told the objective's formula."""
+    """A rule with options of its own; `knows_objective` where the study is told the objective's formula."""
 
     rule: str | Rule
-    settings: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     knows_objective: bool = False
 
     def build(self) -> Rule:
         """The rule that a study is given."""
-        return rule_of(self.rule, **self.settings)
+        return rule_of(self.rule, **self.options)
 
 
 VARIANTS: dict[str, Contender] = {

@@ -24,10 +24,10 @@ def gain_curves(dataset: Dataset, grid: Float[Tensor, "n d"], rule: Rule, seed: 
 
 
 def named(name: str, samples: int | None = None) -> Rule:
-    """PESC with the setting of this name, or else the rule of this name; with so many samples, if not its own."""
+    """PESC with the options of this name, or else the rule of this name; with so many samples, if not its own."""
     if name in OPTIONS:
-        setting = OPTIONS[name]
-        return PredictiveEntropySearch(setting if samples is None else replace(setting, samples=samples))
+        options = OPTIONS[name]
+        return PredictiveEntropySearch(options if samples is None else replace(options, samples=samples))
     return RULES[name]() if samples is None else with_samples(RULES[name](), samples)
 
 

@@ -93,8 +93,8 @@ def compare_gains(
     truth = RejectionSampling(cells=CELLS, samples=samples).acquisition(context())
     value, error = truth.with_standard_errors(grid)
     gains = {"rs": value}
-    for label, setting in {"pesc": DEFAULT, "pesc-paper": PAPER}.items():
-        gains[label] = PredictiveEntropySearch(setting).acquisition(context())(grid)
+    for label, options in {"pesc": DEFAULT, "pesc-paper": PAPER}.items():
+        gains[label] = PredictiveEntropySearch(options).acquisition(context())(grid)
     named = {
         label: {name: rounded(values[:, j], DIGITS) for j, name in enumerate(rows)} for label, values in gains.items()
     }

@@ -23,9 +23,9 @@ VARIED = {
 """The default setting with one thing changed; 200 samples need more draws to be chosen from."""
 
 
-def pesc(setting: PescOptions) -> Contender:
-    """PESC with this setting."""
-    return Contender(rule_of("pesc", options=setting))
+def pesc(options: PescOptions) -> Contender:
+    """PESC with these options."""
+    return Contender(rule_of("pesc", options=options))
 
 
 FINE = replace(DEFAULT, fine_from=0)

@@ -1,4 +1,4 @@
-"""Scenes for rules: a belief, and all else that a rule looks at."""
+"""Contexts for rules: a belief, and all else that a rule may look at."""
 
 from dataclasses import replace
 

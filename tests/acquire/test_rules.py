@@ -1,4 +1,4 @@
-"""Every rule keeps the contract; settings are such that the tests are quick."""
+"""Every rule keeps the contract; options are such that the tests are quick."""
 
 from dataclasses import replace
 

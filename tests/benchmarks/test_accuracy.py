@@ -65,7 +65,7 @@ def test_totals_are_the_sum_of_rows(tmp_path):
 def test_draws_data_sets_and_their_true_gains_where_there_is_no_file(tmp_path, capsys, monkeypatch, dim):
     monkeypatch.setitem(SIZES, dim, Size(0.3, cells=13, points=7, samples=2000))
     out = tmp_path / "accuracy.json"
-    given = ["--truth", "rs", "--dim", str(dim), "--datasets", "3", "--rule", "pesc", "rs", "--setting", "default"]
+    given = ["--truth", "rs", "--dim", str(dim), "--datasets", "3", "--rule", "pesc", "rs", "--options", "default"]
     main([*given, "--seeds", "1", "--json", str(out)])
     written = json.loads(out.read_text())
     assert list(written["summary"]) == ["default", "rs"]

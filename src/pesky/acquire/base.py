@@ -58,7 +58,7 @@ class Context:
         return self.space.spread(count, self.draw_seed()).to(self.belief.points)
 
     def sample_optima(self, samples: int, draws: int | None, candidates: int, polish_steps: int) -> Optima:
-        """Samples of x*; see `sample_optima`. `candidates` is how many points each draw is first looked at."""
+        """Samples of x*; see `sample_optima`. `candidates` is at how many points each draw is evaluated first."""
         points = torch.cat([self.spread(candidates), self.belief.points], -2)
         return sample_optima(self.belief, samples, draws, points, polish_steps, self.generator)
 

@@ -10,10 +10,10 @@ from benchmarks.accuracy import main
 ORACLE = Path(__file__).parents[3] / "benchmarks" / "oracles" / "one_dimension.json"
 
 
-def summary(tmp_path: Path, setting: str) -> dict[str, float]:
+def summary(tmp_path: Path, options: str) -> dict[str, float]:
     file = tmp_path / "accuracy.json"
-    main([str(ORACLE), "--setting", setting, "--samples", "50", "--seeds", "2", "--json", str(file)])
-    return json.loads(file.read_text())["summary"][setting]
+    main([str(ORACLE), "--options", options, "--samples", "50", "--seeds", "2", "--json", str(file)])
+    return json.loads(file.read_text())["summary"][options]
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ class PescOptions:
     """Questions, for each parameter beyond the second, before which draws are plain and x* has no extra points."""
     polish_steps: int = 8
     candidates: int = 512
-    """Points at which each draw is looked at before it is polished, besides the measured ones."""
+    """Points at which each draw is evaluated before it is polished, besides the measured ones."""
     coarse: float | None = None
     """Some questions are valued as if measurements had a noise of at least this share of the prior variance .."""
     coarse_every: int | None = None
