@@ -11,8 +11,9 @@ import pytest
 from survival.small import measure, small
 
 from pesky import Study
+from pesky.decide.exclusion import SAME_QUESTION
 from pesky.store import Evaluation, Limit, Question, State
-from pesky.study.reconsider import MAX_OVERLAP, SAME_QUESTION
+from pesky.study.reconsider import MAX_OVERLAP
 from pesky.study.suggest import MAX_RETRIES, Request
 
 EVALUATIONS = int(os.environ.get("PESKY_CROWD", "50"))  # 250 are worth a look from time to time

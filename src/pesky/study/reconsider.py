@@ -5,14 +5,13 @@ from collections.abc import Sequence
 import torch
 
 from pesky.acquire.fantasy import overlap
+from pesky.decide.exclusion import SAME_QUESTION
 from pesky.model.belief import Belief
 from pesky.problem import Problem
 from pesky.store import Evaluation, Question
 from pesky.study.pending import all_rows
 from pesky.study.points import Points
 
-SAME_QUESTION = 1e-3
-"""Questions of one task closer than this, in the unit cube, are the same question."""
 MAX_OVERLAP = 0.5
 """The part of a question that others may have asked meanwhile. They leave no more to learn than there was, so the best
 question then tells at most twice what this one still does."""

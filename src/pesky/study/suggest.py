@@ -8,19 +8,17 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from pesky.acquire.base import Context, Rule
+from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.decide import (
-    Analysis,
     Decision,
     Duplicates,
-    analyze,
-    choose,
-    draw,
+    Restrictions,
+    TaskValues,
     excluded_regions,
-    update,
-    worth_at_optima,
+    select,
+    select_optimum,
+    values_at_optima,
 )
-from pesky.decide.duplicates import size
 from pesky.decide.fallback import NEGLIGIBLE
 from pesky.model.belief import Belief
 from pesky.model.surrogate import GP
@@ -51,12 +49,13 @@ class Request(NamedTuple):
 
 
 class Full(NamedTuple):
-    """The last full analysis, and what later decisions save by starting from it."""
+    """What the last full decision was made of, and what later ones save by starting from it."""
 
     data: DataKey
-    analysis: Analysis
     observations: Observations
-    per_cost: dict[tuple[str, ...], Tensor]
+    context: Context
+    acquisition: AcquisitionFunction
+    at_optima: dict[tuple[str, ...], Tensor]
     """What each set of tasks is worth at the samples of x*, once it was needed."""
 
 
@@ -101,7 +100,8 @@ class Suggester:
                 return first
             self.decision = best = self.decide(evaluations, tasks, known, is_retry)
             _check_worth(best, request, is_all=len(tasks) == len(wanted))
-            return Question(tasks[best.task], self.space.decode(best.u), best.gain, best.price)
+            gain = None if best.gain is None else float(best.gain)
+            return Question(tasks[int(best.task)], self.space.decode(best.u), gain, float(best.price))
 
     @contextmanager
     def _timed(self, is_retry: bool) -> Iterator[None]:
@@ -133,7 +133,7 @@ class Suggester:
         if is_among(question, others, self.surrogates.points):
             return False
         is_patient = len(self._seconds) <= MAX_RETRIES and sum(self._seconds) <= 2 * max(self._seconds)
-        belief = self._full.analysis.context.belief
+        belief = self._full.context.belief
         return not is_patient or is_mostly_left(question, others, belief, self.problem, self.surrogates.points)
 
     def decide(
@@ -145,16 +145,16 @@ class Suggester:
         with threads_for(len(data)), self.time_budget.time(level := self._level(data, is_retry)):
             options = task_options(self.problem, points, evaluations, tasks)
             asked = points.stack(evaluations.values())
-            duplicates = self._duplicates(tasks, known)
+            allowed = Restrictions(self.min_probability, None, self._duplicates(tasks, known))
             if full is not None and level == "thompson":
-                if tuple(tasks) not in full.per_cost:
-                    full.per_cost[tuple(tasks)] = worth_at_optima(full.analysis, options)
-                per_cost = full.per_cost[tuple(tasks)]
-                return draw(full.analysis, options, per_cost, asked, generator, self.min_probability, duplicates)
-            analysis = self._analyze(level, evaluations, generator, is_retry)
-            context = analysis.context
-            excluded = excluded_regions(context.belief, context.confidence, asked)
-            return choose(analysis, options, self.min_probability, excluded, duplicates)
+                values = TaskValues(full.context, self.rule, full.acquisition, options)
+                if tuple(tasks) not in full.at_optima:
+                    full.at_optima[tuple(tasks)] = values_at_optima(values)
+                return select_optimum(values, full.at_optima[tuple(tasks)], asked, generator, allowed)
+            context, acquisition = self._acquisition(level, evaluations, generator)
+            allowed = allowed._replace(excluded=excluded_regions(context.belief, context.confidence, asked))
+            is_quick = level == "update" and full is not None and (is_retry or full.data != data)
+            return select(TaskValues(context, self.rule, acquisition, options), allowed, is_quick=is_quick)
 
     def _level(self, data: DataKey, is_retry: bool) -> Level:
         """How thorough the next decision can be; a rule without samples of x* has none to draw from.
@@ -166,23 +166,24 @@ class Suggester:
         if self._full is None or not (is_gp or (is_retry and self._full.data == data)):
             return "full"
         level = "update" if is_retry else self.time_budget.level()
-        return "update" if level == "thompson" and self._full.analysis.acquisition.optima is None else level
+        return "update" if level == "thompson" and self._full.acquisition.optima is None else level
 
-    def _analyze(
-        self, level: Level, evaluations: Mapping[int, Evaluation], generator: torch.Generator, is_retry: bool
-    ) -> Analysis:
-        """The rule, prepared for what is believed now: anew, or from where the last full analysis left it."""
+    def _acquisition(
+        self, level: Level, evaluations: Mapping[int, Evaluation], generator: torch.Generator
+    ) -> tuple[Context, AcquisitionFunction]:
+        """What measuring is worth, as of now: computed anew, or from where the last full decision left it."""
         data, full = data_key(evaluations), self._full
         if full is None or level == "full":
             belief, observations = self.surrogates.believe(evaluations)
-            analysis = analyze(self.rule, self._context(belief, evaluations, generator))
-            self._full = Full(data, analysis, observations, {})
-            return analysis
-        belief = full.analysis.context.belief
+            context = self._context(belief, evaluations, generator)
+            acquisition = self.rule.acquisition(context)
+            self._full = Full(data, observations, context, acquisition, {})
+            return context, acquisition
+        belief = full.context.belief
         if full.data != data:
             belief = self.surrogates.condition(belief, full.observations, evaluations)
-        analysis = update(full.analysis, self._context(belief, evaluations, generator))
-        return analysis._replace(is_full=full.data == data and not is_retry)
+        context = self._context(belief, evaluations, generator)
+        return context, self.rule.update(full.acquisition, context)
 
     def _context(self, belief: Belief, evaluations: Mapping[int, Evaluation], generator: torch.Generator) -> Context:
         confidence = torch.tensor(self.problem.confidences, dtype=torch.float64)
@@ -198,7 +199,7 @@ class Suggester:
         self, tasks: tuple[str, ...], evaluations: Mapping[int, Evaluation], known: Answered
     ) -> tuple[str, ...]:
         """The tasks that have a point left to ask; `Exhausted` if none has."""
-        points = size(self.space)
+        points = self.space.size
         left = tuple(task for task in tasks if points is None or len(known[task]) < points)
         if left:
             return left
