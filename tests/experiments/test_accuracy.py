@@ -20,9 +20,9 @@ def arguments(tmp_path, *given: str) -> list[str]:
 
 
 def test_measures_what_the_benchmark_measures(tmp_path, capsys):
-    accuracy.main(arguments(tmp_path, "--dim", "2", "--datasets", "2", "--seeds", "2"))
+    accuracy.main(arguments(tmp_path, "--dim", "2", "--datasets", "1", "--seeds", "2"))
     ours = json.loads((tmp_path / "out" / "accuracy_2d.json").read_text())
-    given = ["--truth", "rs", "--dim", "2", "--datasets", "2", "--seeds", "2", "--json", str(tmp_path / "theirs.json")]
+    given = ["--truth", "rs", "--dim", "2", "--datasets", "1", "--seeds", "2", "--json", str(tmp_path / "theirs.json")]
     benchmark.main(given)
     theirs = json.loads((tmp_path / "theirs.json").read_text())
     assert ours["sets"] == theirs["sets"]

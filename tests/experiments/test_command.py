@@ -93,7 +93,7 @@ def test_what_another_rule_left_is_not_taken_up(at_once: Path, tmp_path: Path):
 @pytest.mark.slow
 def test_two_workers_do_what_one_does(tmp_path: Path):
     for workers in ("1", "2"):
-        assert run(tmp_path / workers, "--workers", workers, "--together", "1") == 0
+        assert run(tmp_path / workers, "--workers", workers, "--together", "1", "--evaluations", "4") == 0
     assert results(tmp_path / "1") == results(tmp_path / "2")
 
 
