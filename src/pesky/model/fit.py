@@ -54,12 +54,16 @@ def objective(
     y: Float[Tensor, "j n"],
     mask: Bool[Tensor, "j n"],
     noise: Float[Tensor, " j"],
+    typical: Float[Tensor, " j"],
     p: Float[Tensor, "s j p"],
 ) -> tuple[Float[Tensor, "s j"], Float[Tensor, "s j p"]]:
-    """Log likelihood, at the best constant mean, plus log prior at p (see `unpack`), and its gradient."""
+    """Log likelihood, at the best constant mean, plus log prior at p (see `unpack`), and its gradient.
+
+    `typical` is where the prior of each amplitude is centered.
+    """
     h, infer_noise = unpack(p, noise), torch.isnan(noise)
     e = marginal_likelihood(kernel, X, y, mask, h)
-    penalty, by_penalty = log_penalty(h, infer_noise, typical_amplitude(y, mask))
+    penalty, by_penalty = log_penalty(h, infer_noise, typical)
     by_noise = torch.where(infer_noise, e.by_log_noise, 0.0)
     by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
     return e.log_likelihood + penalty, by_data + by_penalty
@@ -82,6 +86,7 @@ def maximize(
     # The rows of all studies are rows, with starts before them; those of a study end together.
     rows = math.prod(w) * j
     X, y, mask, noise = X.reshape(rows, n, d), y.reshape(rows, n), mask.reshape(rows, n), noise.reshape(rows)
+    typical = typical_amplitude(y, mask)
     bounds = torch.tensor([LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE], dtype=X.dtype, device=X.device)
     lower, upper = bounds.unbind(-1)
 
@@ -96,7 +101,7 @@ def maximize(
     study = torch.arange(rows, device=X.device).div(j, rounding_mode="floor").repeat(len(starts))
 
     def evaluate(p: Tensor) -> tuple[Tensor, Tensor]:
-        value, gradient = objective(kernel, X, y, mask, noise, p.view(-1, rows, d + 2))
+        value, gradient = objective(kernel, X, y, mask, noise, typical, p.view(-1, rows, d + 2))
         return -value.view(-1, 1), -gradient.view(-1, 1, d + 2)
 
     first = torch.stack(starts).flatten(0, 1).clamp(lower, upper)
