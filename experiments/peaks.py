@@ -20,7 +20,7 @@ from experiments.settings import FINE
 from pesky.acquire import PAPER, PescOptions, PredictiveEntropySearch
 from pesky.acquire.pesc.gain import InformationGain, gains
 from pesky.decide import TaskValues, select
-from pesky.model.belief import for_samples
+from pesky.model.belief import for_hyper_samples
 
 OPTIONS = {
     "fine": FINE,
@@ -56,7 +56,9 @@ def peak_of(lockstep: Lockstep, state: Progressed, options: PescOptions) -> Peak
     """Where the next question would be, and whose gain is the largest there."""
     context, rule = lockstep.context(state), PredictiveEntropySearch(options)
     acquisition = rule.acquisition(context)
-    u = for_samples(context.belief, select(TaskValues(context, rule, acquisition, lockstep.task_options)).u[:, None])
+    u = for_hyper_samples(
+        context.belief, select(TaskValues(context, rule, acquisition, lockstep.task_options)).u[:, None]
+    )
     each = contributions(acquisition, u)
     unit = context.belief.lengthscale.amin(-2)[..., None, :]
     apart = ((acquisition.optima.chosen.x - u) / unit).norm(dim=-1).amin(-1)

@@ -10,7 +10,7 @@ from torch import Tensor
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.pesc.options import DEFAULT, PescOptions
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
-from pesky.model.belief import for_samples
+from pesky.model.belief import for_hyper_samples
 from pesky.numerics.rng import studies_of, uniform
 
 
@@ -36,7 +36,7 @@ class OneRow(AcquisitionFunction):
 
     def __init__(self, acquisition: AcquisitionFunction, weight: Float[Tensor, "*w j"]) -> None:
         super().__init__(acquisition.belief, acquisition.search_centers, acquisition.search_mask, acquisition.optima)
-        self.acquisition, self.weight = acquisition, for_samples(acquisition.belief, weight[..., None])
+        self.acquisition, self.weight = acquisition, for_hyper_samples(acquisition.belief, weight[..., None])
         self.memory_per_point = acquisition.memory_per_point
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:

@@ -41,8 +41,8 @@ def test_refuses_an_unknown_kernel(tmp_path):
 
 def test_prints_and_writes_the_figures_of_every_setting(tmp_path, capsys):
     def curves(dataset: Dataset, grid, rule, seed):
-        assert (rule.setting.samples, len(grid)) == (7, 3)
-        return dataset.gains if rule.setting.draws == DEFAULT.draws else dataset.gains.flip(-1)
+        assert (rule.options.samples, len(grid)) == (7, 3)
+        return dataset.gains if rule.options.draws == DEFAULT.draws else dataset.gains.flip(-1)
 
     out = tmp_path / "accuracy.json"
     file = write_oracle(tmp_path / "oracle.json")

@@ -11,7 +11,7 @@ from pesky.acquire.base import Context
 from pesky.acquire.fantasy import Pending
 from pesky.decide import Duplicates
 from pesky.decide.fallback import fallback
-from pesky.decide.tasks import TaskOptions, fixed_prices
+from pesky.decide.task_values import TaskOptions, fixed_prices
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.optimum.recommend import recommend
 from pesky.space import Space

@@ -189,7 +189,7 @@ def test_a_batch_gives_what_single_runs_give(tolerance):
         deviation = joint.covariance[i].diagonal(dim1=-2, dim2=-1).sqrt()
         assert ((whole.q.mean[i] - single.q.mean[0]).abs() / deviation).max() < 3 * tolerance
         assert ((whole.q.variance[i] - single.q.variance[0]).abs() / deviation.square()).max() < 3 * tolerance
-        covariance = whole.q.root[i].mT @ whole.q.root[i]
+        covariance = whole.q.root_transposed[i].mT @ whole.q.root_transposed[i]
         torch.testing.assert_close(covariance.diagonal(dim1=-2, dim2=-1), whole.q.variance[i])
 
 
@@ -217,7 +217,7 @@ def test_absorb_is_gaussian_conditioning_with_sites_of_either_sign():
     mean = covariance @ (precision @ joint.mean[..., None] + sites.nu[..., None])
     torch.testing.assert_close(q.mean, mean[..., 0], rtol=0, atol=1e-7)
     torch.testing.assert_close(q.variance, covariance.diagonal(dim1=-2, dim2=-1), rtol=0, atol=1e-7)
-    torch.testing.assert_close(q.root.mT @ q.root, covariance, rtol=0, atol=1e-7)
+    torch.testing.assert_close(q.root_transposed.mT @ q.root_transposed, covariance, rtol=0, atol=1e-7)
 
 
 def test_absorb_says_where_the_covariance_is_not_positive_definite():

@@ -7,7 +7,7 @@ from contexts import samples_of
 from small_beliefs import make_belief
 
 from pesky.model import GaussianProcess, Hyperparameters
-from pesky.model.belief import for_samples, hyperparameter_samples, over_samples, repeats, studies, union
+from pesky.model.belief import for_hyper_samples, hyperparameter_samples, over_hyper_samples, repeats, studies, union
 
 W, S = 3, 2
 """Studies, and hyperparameter samples of each."""
@@ -46,22 +46,22 @@ def test_beliefs_in_lockstep_are_those_of_each():
 
 def test_points_are_the_same_for_all_samples_of_a_study():
     one = torch.rand(5, 2)
-    assert for_samples(make_belief(), one).shape == (5, 2)
-    assert torch.equal(for_samples(samples_of(make_belief(), S), one), one.expand(S, 5, 2))
+    assert for_hyper_samples(make_belief(), one).shape == (5, 2)
+    assert torch.equal(for_hyper_samples(samples_of(make_belief(), S), one), one.expand(S, 5, 2))
     each = torch.rand(W, 5, 2)
-    assert torch.equal(for_samples(in_lockstep(), each), each)
-    assert torch.equal(for_samples(in_lockstep(S), each), each[:, None].expand(W, S, 5, 2))
+    assert torch.equal(for_hyper_samples(in_lockstep(), each), each)
+    assert torch.equal(for_hyper_samples(in_lockstep(S), each), each[:, None].expand(W, S, 5, 2))
 
 
 def test_the_samples_of_a_study_are_one_dimension():
     batch = {(): make_belief(), (S,): samples_of(make_belief(), S)}
     for shape, belief in batch.items():
         values = torch.rand(*shape, 4, 7)
-        assert torch.equal(over_samples(belief, values, 2), values.reshape(-1, 4, 7))
-        assert torch.equal(over_samples(belief, values[..., 0]), values[..., 0].reshape(-1, 4))
+        assert torch.equal(over_hyper_samples(belief, values, 2), values.reshape(-1, 4, 7))
+        assert torch.equal(over_hyper_samples(belief, values[..., 0]), values[..., 0].reshape(-1, 4))
     values = torch.rand(W, S, 4, 7)
-    assert torch.equal(over_samples(in_lockstep(), values[:, 0], 2), values[:, :1])
-    assert torch.equal(over_samples(in_lockstep(S), values, 2), values)
+    assert torch.equal(over_hyper_samples(in_lockstep(), values[:, 0], 2), values[:, :1])
+    assert torch.equal(over_hyper_samples(in_lockstep(S), values, 2), values)
 
 
 def test_a_repeat_is_close_to_an_earlier_point_of_its_own_study():

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pesky.acquire.fantasy import Pending
 from pesky.errors import ProblemError, unknown_name
-from pesky.model.belief import Belief, for_samples, over_samples
+from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.numerics.rng import Seed, Source, draw_seed
 from pesky.numerics.runtime import Timings
 from pesky.optimum.sample import Optima, sample_optima
@@ -107,7 +107,7 @@ class AcquisitionFunction(ABC):
         return torch.cat([self._averaged(chunk) for chunk in chunks], -2) if len(chunks) > 1 else self._averaged(X)
 
     def _averaged(self, X: Float[Tensor, "*w x d"]) -> Float[Tensor, "*w x v"]:
-        each = over_samples(self.belief, self.forward(for_samples(self.belief, X)), 2)
+        each = over_hyper_samples(self.belief, self.forward(for_hyper_samples(self.belief, X)), 2)
         return (each.logsumexp(-3) - math.log(each.shape[-3]) if self.is_log else each.mean(-3)).mT
 
 
@@ -122,7 +122,10 @@ class PointPreference(AcquisitionFunction):
         self.u, self.weight = u, weight
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b v x"]:
-        u, weight = for_samples(self.belief, self.u[..., None, :]), for_samples(self.belief, self.weight[..., None])
+        u, weight = (
+            for_hyper_samples(self.belief, self.u[..., None, :]),
+            for_hyper_samples(self.belief, self.weight[..., None]),
+        )
         return weight * (-(X - u).square().sum(-1)).exp()[..., None, :]
 
 

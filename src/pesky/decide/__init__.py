@@ -2,7 +2,7 @@
 
 from pesky.decide.exclusion import Duplicates, ExcludedRegions, Restrictions, excluded_regions
 from pesky.decide.select import Decision, select
-from pesky.decide.tasks import TaskOptions, TaskValues, fixed_prices
+from pesky.decide.task_values import TaskOptions, TaskValues, fixed_prices
 from pesky.decide.thompson import select_optimum, values_at_optima
 
 __all__ = [

@@ -6,8 +6,8 @@ from torch import Tensor
 
 from pesky.acquire.base import Context
 from pesky.decide.exclusion import Duplicates
-from pesky.decide.tasks import TaskOptions
-from pesky.model.belief import for_samples, over_samples
+from pesky.decide.task_values import TaskOptions
+from pesky.model.belief import for_hyper_samples, over_hyper_samples
 from pesky.optimum.recommend import recommend
 
 NEGLIGIBLE = 1e-5
@@ -38,8 +38,8 @@ def fallback(
         anywhere = anywhere[distance[1:] >= min(ASIDE, float(distance[1:].max()))]
     X = torch.cat([advice.u[..., None, :], anywhere], -2)
     with torch.no_grad():
-        variance = belief.variance(for_samples(belief, X)) / belief.amplitude[..., None]
-        unknown = over_samples(belief, variance, 2).mean(-3)
+        variance = belief.variance(for_hyper_samples(belief, X)) / belief.amplitude[..., None]
+        unknown = over_hyper_samples(belief, variance, 2).mean(-3)
         # A yes or no leaves its latent function uncertain however often it is measured: it would be asked for ever.
         unknown = torch.where(belief.likelihoods.is_settled_by_repeating[:, None].to(unknown.device), unknown, 0.0)
         shares = task_options.shares.to(unknown)

@@ -11,8 +11,8 @@ from pesky.acquire.base import AcquisitionFunction
 from pesky.acquire.maximize import Best, Effort, maximize
 from pesky.decide.exclusion import Restrictions
 from pesky.decide.fallback import NEGLIGIBLE, fallback
-from pesky.decide.tasks import TaskValues
-from pesky.model.belief import Belief, over_samples
+from pesky.decide.task_values import TaskValues
+from pesky.model.belief import Belief, over_hyper_samples
 from pesky.numerics.rng import Source, normal, studies_of, uniform
 
 CANDIDATES = 256
@@ -122,7 +122,7 @@ def cloud(
     reached = mask.to(centers).cumsum(-1)
     pick = torch.searchsorted(reached, uniform(source, *w, count, like=centers) * reached[..., -1:], right=True)
     pick = pick.clamp(max=centers.shape[-2] - 1)
-    lengthscale = over_samples(belief, belief.lengthscale.amin(-2)).amin(-2, keepdim=True)
+    lengthscale = over_hyper_samples(belief, belief.lengthscale.amin(-2)).amin(-2, keepdim=True)
     reach = 10 ** (-3 * uniform(source, *w, count, 1, like=centers))
     step = normal(source, *w, count, d, like=centers)
     around = torch.gather(centers, -2, pick[..., None].expand(*pick.shape, d))

@@ -9,7 +9,7 @@ from torch import Tensor
 from pesky.acquire.base import Context
 from pesky.decide.exclusion import SAME_QUESTION, Duplicates, Restrictions, log_feasibility
 from pesky.decide.select import QUICK_CANDIDATES, Decision, cloud
-from pesky.decide.tasks import TaskValues
+from pesky.decide.task_values import TaskValues
 from pesky.numerics.rng import draw_seed
 from pesky.numerics.runtime import Timings
 from pesky.optimum.sample import Optima

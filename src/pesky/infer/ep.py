@@ -23,11 +23,11 @@ IRRELEVANT = 1e-14
 
 
 class Approximation(NamedTuple):
-    """The approximation in marginals, with `root` such that its covariance is root^T root."""
+    """The approximation in marginals, with the transpose R of a root of its covariance, R^T R."""
 
     mean: Float[Tensor, "b j n"]
     variance: Float[Tensor, "b j n"]
-    root: Float[Tensor, "b j n n"]
+    root_transposed: Float[Tensor, "b j n n"]
 
 
 class EPState(NamedTuple):
@@ -74,10 +74,10 @@ def absorb(p: Prior, sites: Sites) -> tuple[Approximation, Bool[Tensor, " b"]]:
     weighted = p.root.mT @ (sites.tau[..., None] * p.root)
     weighted.diagonal(dim1=-2, dim2=-1).add_(1.0)
     factor, failed = torch.linalg.cholesky_ex(weighted)
-    root = torch.linalg.solve_triangular(factor, p.root.mT, upper=False)
+    root_transposed = torch.linalg.solve_triangular(factor, p.root.mT, upper=False)
     residual = (sites.nu - sites.tau * p.mean)[..., None]
-    mean = p.mean + (root.mT @ (root @ residual))[..., 0]
-    return Approximation(mean, root.square().sum(-2), root), (failed == 0).all(-1)
+    mean = p.mean + (root_transposed.mT @ (root_transposed @ residual))[..., 0]
+    return Approximation(mean, root_transposed.square().sum(-2), root_transposed), (failed == 0).all(-1)
 
 
 def match(q: Approximation, sites: Sites, active: Bool[Tensor, "b s"]) -> Sites:
@@ -146,7 +146,7 @@ def step(p: Prior, state: EPState) -> tuple[EPState, Int[Tensor, " b"], Bool[Ten
         q = Approximation(
             torch.where(where, state.q.mean, q.mean),
             torch.where(where, state.q.variance, q.variance),
-            torch.where(where[..., None], state.q.root, q.root),
+            torch.where(where[..., None], state.q.root_transposed, q.root_transposed),
         )
     return EPState(sites, q, damping * DAMPING_DECAY), halvings, bad
 

@@ -47,12 +47,12 @@ def learn(state: EPState, values_covariance: Float[Tensor, "b j n n"]) -> Knowle
     """What is kept of EP: a = nu - tau m and C = T - T Sigma T, back in the basis of function values."""
     tau, nu = state.sites
     a = nu - tau * state.q.mean
-    scaled_root = state.q.root * tau[..., None, :]
+    scaled_root = state.q.root_transposed * tau[..., None, :]
     c = torch.diag_embed(tau) - scaled_root.mT @ scaled_root
 
     weight, reduction = a.clone(), c.clone()
     weight[:, 0, -1] = a[:, 0, -1] - a[:, 0, :-1].sum(-1)
-    for _ in range(2):  # D^T C D, one side at a time: C is symmetric
+    for _ in range(2):  # D^T C D with D of `differences`, one side at a time: C is symmetric
         reduction[:, 0, -1, :] = reduction[:, 0, -1, :] - reduction[:, 0, :-1, :].sum(-2)
         reduction[:, 0] = reduction[:, 0].mT.clone()
     with_minimum = (reduction[:, 0] @ values_covariance[:, 0, :, -1:])[..., 0]
@@ -60,8 +60,10 @@ def learn(state: EPState, values_covariance: Float[Tensor, "b j n n"]) -> Knowle
 
 
 class Prediction(NamedTuple):
-    mean: Float[Tensor, "*b j n x"]
-    variance: Float[Tensor, "*b j n x"]
+    """Moments of every row at every x, given each of the m samples of x*."""
+
+    mean: Float[Tensor, "*b j m x"]
+    variance: Float[Tensor, "*b j m x"]
 
 
 def predict(

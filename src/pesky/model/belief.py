@@ -1,4 +1,9 @@
-"""The interface between what is believed and everything that is computed from it."""
+"""The interface between what is believed and everything that is computed from it.
+
+Shapes are in the types, here and in all that uses a belief: b a batch (hyperparameter samples, before them studies),
+w studies, j rows (the objective, then every constraint), k constraints, m samples of x*, n points that are given, x
+points that are asked about, p other fixed points, d dimensions of the unit cube, t tasks, q all samples of all batches.
+"""
 
 from typing import NamedTuple, Protocol, runtime_checkable
 
@@ -115,13 +120,13 @@ def hyperparameter_samples(belief: Belief) -> int:
     return belief.amplitude.shape[len(studies(belief)) : -1].numel()
 
 
-def for_samples(belief: Belief, X: Shaped[Tensor, "*w x d"]) -> Shaped[Tensor, "*b x d"]:
+def for_hyper_samples(belief: Belief, X: Shaped[Tensor, "*w x d"]) -> Shaped[Tensor, "*b x d"]:
     """Each study's points, the same for all of its hyperparameter samples."""
     batch, w = belief.amplitude.shape[:-1], X.shape[:-2]
     return X.view(*w, *(1,) * (len(batch) - len(w)), *X.shape[-2:]).expand(*batch, *X.shape[-2:])
 
 
-def over_samples(belief: Belief, values: Tensor, dims: int = 1) -> Tensor:
+def over_hyper_samples(belief: Belief, values: Tensor, dims: int = 1) -> Tensor:
     """The values (*b, ..) with all hyperparameter samples of a study in one dimension, before the last `dims`."""
     return values.reshape(*studies(belief), hyperparameter_samples(belief), *values.shape[values.dim() - dims :])
 

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.infer.gaussian import log_cdf
-from pesky.model.belief import Belief, for_samples, over_samples, studies
+from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples, studies
 from pesky.numerics import sqp
 from pesky.numerics.rng import Seed
 from pesky.optimum.starts import spread_out
@@ -54,9 +54,9 @@ def assess(belief: Belief, X: Float[Tensor, "*w x d"], confidence: Float[Tensor,
     The margin of P >= confidence is mean - z deviation, z = Phi^-1(confidence), which is smooth where P saturates: with
     u = Phi^-1(P) it is (u - z) deviation, and u = mean / deviation where there is one hyperparameter sample.
     """
-    here = for_samples(belief, X)
-    mean = over_samples(belief, belief.mean(here), 2)
-    variance = over_samples(belief, belief.variance(here), 2)[..., 1:, :]
+    here = for_hyper_samples(belief, X)
+    mean = over_hyper_samples(belief, belief.mean(here), 2)
+    variance = over_hyper_samples(belief, belief.variance(here), 2)[..., 1:, :]
     objective, constraints = mean[..., 0, :], mean[..., 1:, :]
     deviation = belief.likelihoods.constraints.deviation(variance)
     u = constraints / deviation
@@ -120,7 +120,7 @@ def _hope(now: Assessment) -> Float[Tensor, "*w x"]:
 
 def _deviation(belief: Belief) -> Float[Tensor, "*w j"]:
     """Prior deviation of each row."""
-    return over_samples(belief, belief.amplitude.sqrt()).mean(-2)
+    return over_hyper_samples(belief, belief.amplitude.sqrt()).mean(-2)
 
 
 def _lowest(

@@ -9,7 +9,7 @@ from torch import Tensor
 from pesky.numerics.rng import Source, uniform
 
 LLOYD_STEPS = 6
-RESOLUTION = 1e-4
+SAME_DRAW = 1e-4
 """Draws closer than this, in lengthscales, are one point."""
 
 TIE = 1e-6
@@ -112,7 +112,7 @@ def _spread(
     spare = [torch.zeros_like(chosen[0], dtype=torch.bool)]
     apart = _distance(z, _take(z, chosen[0]))[..., 0]
     while len(chosen) < count:
-        chance = torch.where(apart > RESOLUTION**2, apart * mass, 0.0)
+        chance = torch.where(apart > SAME_DRAW**2, apart * mass, 0.0)
         covered = chance.amax(-1, keepdim=True) == 0
         if bool(covered.all()):
             break

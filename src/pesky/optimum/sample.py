@@ -11,7 +11,7 @@ from pesky.model.belief import (
     InLockstep,
     Paths,
     PathsInLockstep,
-    for_samples,
+    for_hyper_samples,
     hyperparameter_samples,
     studies,
 )
@@ -170,7 +170,7 @@ def _minimize(
     """Of `count` draws, `polished` that stand for all, and their minimizers."""
     deviation = belief.amplitude.sqrt()
     paths = belief.paths(count, source)
-    everywhere = for_samples(belief, candidates)
+    everywhere = for_hyper_samples(belief, candidates)
     best: Candidates = best_candidates(paths, everywhere, deviation)
     if polished < count:
         keep = stratify(best, polished, source)

@@ -14,7 +14,7 @@ from pesky.acquire.pesc.gain import search_near
 from pesky.infer.factors import log_any
 from pesky.infer.gaussian import log_cdf
 from pesky.likelihood.rows import PROBIT
-from pesky.model.belief import Belief, for_samples
+from pesky.model.belief import Belief, for_hyper_samples
 from pesky.optimum.sample import Solutions, sample_solutions
 
 IMPOSSIBLE = -1e4
@@ -147,7 +147,7 @@ def known_bound(belief: Belief) -> Float[Tensor, "*b"]:
     Draws pass through such data up to rounding, which would make a measured point worth measuring for ever. Three
     deviations of the rounding below it, it is worth nothing.
     """
-    points = for_samples(belief, belief.points)
+    points = for_hyper_samples(belief, belief.points)
     mean, variance = belief.mean(points), belief.variance(points)
     low = mean - 3 * variance.sqrt()
     is_exact = variance[..., 0, :] <= EXACT * belief.amplitude[..., :1]

@@ -25,7 +25,7 @@ from pesky.acquire.entropy.joint_samples import (
 from pesky.acquire.entropy.sampled_entropy import answer_entropy, number_entropy
 from pesky.acquire.fantasy import Pending
 from pesky.likelihood.rows import PROBIT
-from pesky.model.belief import Belief, PosteriorMoments, over_samples
+from pesky.model.belief import Belief, PosteriorMoments, over_hyper_samples
 from pesky.optimum.sample import Optima
 
 CENTERS = 64
@@ -55,8 +55,8 @@ class GroupedGain(AcquisitionFunction):
     ) -> None:
         """The inducing points of `whitened` must include the pending points."""
         heaviest = groups.cell[..., :CENTERS, None].expand(*groups.cell[..., :CENTERS].shape, cells.shape[-1])
-        near = over_samples(belief, torch.gather(cells, -2, heaviest), 2).flatten(-3, -2)
-        super().__init__(belief, near, over_samples(belief, groups.size[..., :CENTERS] > 0).flatten(-2), optima)
+        near = over_hyper_samples(belief, torch.gather(cells, -2, heaviest), 2).flatten(-3, -2)
+        super().__init__(belief, near, over_hyper_samples(belief, groups.size[..., :CENTERS] > 0).flatten(-2), optima)
         self.whitened, self.groups, self.coordinates = whitened, groups, samples.coordinates
         self.amplitude = belief.amplitude
         self.noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.model.belief import Belief, Evaluator, PosteriorMoments, for_samples, over_samples, studies
+from pesky.model.belief import Belief, Evaluator, PosteriorMoments, for_hyper_samples, over_hyper_samples, studies
 
 SMALLEST = 1e-10
 """Variances below this share of the prior amplitude are rounding errors: what they would explain stays in the
@@ -45,7 +45,7 @@ def select_inducing_points(
     everywhere.
     """
     w = studies(belief)
-    here = for_samples(belief, cells.expand(*w, *cells.shape))
+    here = for_hyper_samples(belief, cells.expand(*w, *cells.shape))
     evaluate = belief.evaluator(here)
     remaining = belief.variance(here)
     largest = remaining.amax(-1, keepdim=True)
@@ -60,7 +60,7 @@ def select_inducing_points(
         pivot = torch.where(is_needed, pivot, pivots[0] if pivots else 0)
         pivots.append(pivot)
         counts = counts + is_needed
-        with_pivot = evaluate(for_samples(belief, cells[pivot][..., None, :])).covariance[..., 0]
+        with_pivot = evaluate(for_hyper_samples(belief, cells[pivot][..., None, :])).covariance[..., 0]
         before = factor[..., :i]
         given_before = with_pivot - (before @ _at(pivot, before.mT)[..., None])[..., 0]
         at_pivot = _at(pivot, remaining)[..., None]
@@ -70,7 +70,7 @@ def select_inducing_points(
         factor[..., i] = column
         remaining = (remaining - column.square()).clamp(min=0.0)
         remaining = remaining.scatter(
-            -1, for_samples(belief, pivot[..., None, None]).expand(*remaining.shape[:-1], 1), 0.0
+            -1, for_hyper_samples(belief, pivot[..., None, None]).expand(*remaining.shape[:-1], 1), 0.0
         )
     if not pivots:
         return InducingPoints(cells[:1].expand(*w, 1, cells.shape[-1]), [1] * w.numel())
@@ -81,7 +81,7 @@ def _next_pivot(
     belief: Belief, share: Float[Tensor, "*b j n"], tolerance: float
 ) -> tuple[Int[Tensor, "*w"], Bool[Tensor, "*w"]]:
     """Each study's cell with the largest remaining share of any row's variance, and whether that is worth a pivot."""
-    largest_of_rows = over_samples(belief, share, 2).flatten(-3, -2).amax(-2)
+    largest_of_rows = over_hyper_samples(belief, share, 2).flatten(-3, -2).amax(-2)
     most = largest_of_rows.amax(-1, keepdim=True)
     # Far from all data every cell is as good, and rounding must not choose: the first of them does.
     pivot = (largest_of_rows >= most * (1 - TIE)).to(torch.uint8).argmax(-1)

@@ -11,7 +11,7 @@ from pesky.acquire.base import Context, Rule
 from pesky.acquire.entropy.grouped_gain import GroupedGain, sample_gain
 from pesky.acquire.entropy.inducing import select_inducing_points
 from pesky.errors import ProblemError
-from pesky.model.belief import for_samples, studies
+from pesky.model.belief import for_hyper_samples, studies
 
 CELLS = {1: 401, 2: 31}
 """Cells per axis. Half as many in one dimension lower the largest gains by 2 to 4 % at a lengthscale of 0.1; in two, at
@@ -51,9 +51,9 @@ class RejectionSampling(Rule):
         belief = context.belief
         grid = self._grid(context).to(belief.points)
         inducing = select_inducing_points(belief, grid, INDUCING_POINTS)
-        cells = for_samples(belief, grid.expand(*studies(belief), *grid.shape))
+        cells = for_hyper_samples(belief, grid.expand(*studies(belief), *grid.shape))
         everywhere = torch.ones_like(cells[..., 0], dtype=torch.bool)
-        inducing_points = for_samples(belief, inducing.points)
+        inducing_points = for_hyper_samples(belief, inducing.points)
         return sample_gain(
             context, inducing_points, cells, everywhere, self.samples, self.min_group, inducing.counts
         )  # fmt: skip

@@ -12,7 +12,7 @@ from pesky.model.belief import hyperparameter_samples
 
 CANDIDATES = 512
 POLISH_STEPS = 8
-RESOLUTION = 0.02
+BOX_SIDE = 0.02
 """Side of the boxes, in the smallest lengthscales, of which each holds one cell at most."""
 
 
@@ -40,7 +40,7 @@ class DynamicGrid(Rule):
             optima = context.sample_optima(self.optima, None, CANDIDATES, POLISH_STEPS)
         with context.timed("samples"):
             cells = context.space.snap(optima.chosen.x)
-            is_first = ~repeated_boxes(cells / (RESOLUTION * belief.lengthscale.amin(-2)[..., None, :]))
+            is_first = ~repeated_boxes(cells / (BOX_SIDE * belief.lengthscale.amin(-2)[..., None, :]))
             samples = max(self.samples // hyperparameter_samples(belief), self.samples // 4)
             return sample_gain(context, cells, cells, is_first, samples, self.min_group, optima=optima)
 

@@ -12,7 +12,7 @@ from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.incumbent import ProbabilityOfFeasibility, log_improvement
 from pesky.acquire.improvement.lagrangian import Lagrangian, replay
-from pesky.model.belief import Belief, for_samples, over_samples
+from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.numerics.rng import normal, sobol, studies_of, uniform
 
 CANDIDATES, NEAR = 256, 64
@@ -62,7 +62,7 @@ class AugmentedLagrangian(Rule):
         """What measuring is worth once something was measured."""
         belief = with_pending(context.belief, context.pending)
         # In the order in which they were told; those without an objective, as of failed runs, come last.
-        measured = for_samples(belief, belief.points)
+        measured = for_hyper_samples(belief, belief.points)
         values = belief.mean(measured)
         lagrangian = self.replay(values, belief.amplitude.sqrt(), self._idle(context, measured.shape[-2]))
         level = lagrangian.value(values)
@@ -77,7 +77,7 @@ class AugmentedLagrangian(Rule):
         threshold = torch.maximum(self.negligible * lagrangian.unit_f, rounding(belief, lagrangian, at_best))
         candidates = self._candidates(context, belief, best_point)
         criterion, best_candidate = choose_criterion(posterior, lowest, threshold, candidates)
-        near = [over_samples(belief, x, 2).flatten(-3, -2) for x in (best_point, best_candidate)]
+        near = [over_hyper_samples(belief, x, 2).flatten(-3, -2) for x in (best_point, best_candidate)]
         return LagrangianImprovement(posterior, lowest, criterion, torch.cat(near, -2))
 
     def replay(self, values: Float[Tensor, "*b j n"], deviation: Float[Tensor, "*b j"], idle: int = 0) -> Lagrangian:
@@ -111,8 +111,8 @@ class AugmentedLagrangian(Rule):
         reach = 10 ** (-3 * uniform(source, *w, NEAR, 1, like=spread))
         step = reach * normal(source, *w, NEAR, spread.shape[-1], like=spread)
         # The lengthscale of a known row is infinite.
-        near = best + for_samples(belief, step) * belief.lengthscale.amin(-2).clamp(max=1.0)[..., None, :]
-        return torch.cat([for_samples(belief, spread), context.space.snap(near.clamp(0.0, 1.0))], -2)
+        near = best + for_hyper_samples(belief, step) * belief.lengthscale.amin(-2).clamp(max=1.0)[..., None, :]
+        return torch.cat([for_hyper_samples(belief, spread), context.space.snap(near.clamp(0.0, 1.0))], -2)
 
 
 class LagrangianPosterior(NamedTuple):

@@ -17,7 +17,7 @@ from pesky.acquire.improvement.incumbent import (
     log_feasibility,
     log_improvement,
 )
-from pesky.model.belief import Belief, for_samples
+from pesky.model.belief import Belief, for_hyper_samples
 
 
 class ConstrainedExpectedImprovement(AcquisitionFunction):
@@ -33,7 +33,7 @@ class ConstrainedExpectedImprovement(AcquisitionFunction):
     ) -> None:
         super().__init__(belief, search_centers)
         self.eta, self.noise_factor = incumbent.eta, noise_factor
-        self.exists = for_samples(belief, incumbent.exists[..., None, None])[..., 0]
+        self.exists = for_hyper_samples(belief, incumbent.exists[..., None, None])[..., 0]
         self.noise = belief.noise[..., 0, None].clamp(min=1e-10 * belief.amplitude[..., 0, None])
         self.memory_per_point = belief.amplitude.numel() * max(1, belief.points.shape[-2])
 

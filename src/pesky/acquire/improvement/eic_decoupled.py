@@ -13,7 +13,7 @@ from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.acquire.improvement.minimizer_entropy import entropy_reductions
 from pesky.acquire.maximize import maximize
-from pesky.model.belief import Belief, for_samples, hyperparameter_samples, over_samples, repeats
+from pesky.model.belief import Belief, for_hyper_samples, hyperparameter_samples, over_hyper_samples, repeats
 from pesky.optimum.sample import sample_optima
 
 CANDIDATES = 256
@@ -63,7 +63,7 @@ class TwoStageImprovement(Rule):
         """Samples of x*, of whichever hyperparameter sample."""
         each = max(FEWEST_OPTIMA, math.ceil(self.samples / hyperparameter_samples(belief)))
         optima = sample_optima(belief, each, None, candidates, 4, context.generator).chosen.x
-        return context.space.snap(over_samples(belief, optima, 2).flatten(-3, -2))
+        return context.space.snap(over_hyper_samples(belief, optima, 2).flatten(-3, -2))
 
     @torch.no_grad()
     def _gains(
@@ -73,7 +73,7 @@ class TwoStageImprovement(Rule):
         draws = max(FEWEST_DRAWS, self.draws // hyperparameter_samples(belief))
         gain = entropy_reductions(belief, u, G, draws, self.nodes, context.generator, repeats(G, CELL))
         noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
-        uncertainty = (belief.variance(for_samples(belief, u[..., None, :]))[..., 0] / noise).log1p()
-        gain, uncertainty = (over_samples(belief, t).mean(-2) for t in (gain, uncertainty))
+        uncertainty = (belief.variance(for_hyper_samples(belief, u[..., None, :]))[..., 0] / noise).log1p()
+        gain, uncertainty = (over_hyper_samples(belief, t).mean(-2) for t in (gain, uncertainty))
         # Monte Carlo makes some of the gains negative; the preferred point must be the best for every row.
         return gain.clamp(min=0.0) + TIE_BREAK * uncertainty / uncertainty.amax(-1, keepdim=True)

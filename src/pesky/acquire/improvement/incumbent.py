@@ -13,7 +13,7 @@ from torch import Tensor
 from pesky.acquire.base import AcquisitionFunction, Context
 from pesky.infer.gaussian import log_expected_improvement
 from pesky.likelihood import Likelihoods
-from pesky.model.belief import Belief, for_samples, over_samples, repeats
+from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples, repeats
 from pesky.optimum.recommend import assess, recommend
 
 MEASURED_CENTERS = 4
@@ -38,7 +38,7 @@ def find_incumbent(belief: Belief, context: Context) -> Incumbent:
     """
     advice = recommend(belief, context.space, context.confidence, context.draw_seed())
     with torch.no_grad():
-        eta = belief.mean(for_samples(belief, advice.u[..., None, :]))[..., 0, 0]
+        eta = belief.mean(for_hyper_samples(belief, advice.u[..., None, :]))[..., 0, 0]
     return Incumbent(advice.u, eta, advice.is_confident)
 
 
@@ -61,7 +61,7 @@ def find_search_centers(belief: Belief, context: Context, incumbent: Incumbent) 
     """The incumbent, and the measured points that may well be feasible and low."""
     with torch.no_grad():
         now = assess(belief, belief.points, context.confidence)
-    scale = over_samples(belief, belief.amplitude[..., :1].sqrt()).mean(-2)
+    scale = over_hyper_samples(belief, belief.amplitude[..., :1].sqrt()).mean(-2)
     low = torch.where(incumbent.exists[..., None], now.mean / scale, 0.0)
     score = now.log_probability.sum(-2) - low
     score = torch.where(repeats(belief.points), -torch.inf, score)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from pesky.infer.gaussian import cholesky, log_density
 from pesky.likelihood.rows import PROBIT
-from pesky.model.belief import Belief, for_samples
+from pesky.model.belief import Belief, for_hyper_samples
 from pesky.numerics.rng import Source, normal
 
 NEVER = 1e9
@@ -47,7 +47,7 @@ def entropy_reductions(
     and after a measurement. A draw without a feasible point has the one of least violation for its minimizer
     (METHOD 4.3).
     """
-    P = for_samples(belief, torch.cat([G, u[..., None, :]], -2))
+    P = for_hyper_samples(belief, torch.cat([G, u[..., None, :]], -2))
     mean, covariance = belief.mean(P), belief.covariance(P, P)
     noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
     drawn = draw_at_points(belief, mean, covariance, noise, draws, source, excluded)
@@ -82,7 +82,7 @@ def draw_at_points(
     measured = z[..., -1] + noise.sqrt()[..., None] * normal(source, *shape, draws, like=mean)
     exclusion = torch.zeros_like(mean[..., 0, None, :-1])
     if excluded is not None:
-        exclusion = torch.where(for_samples(belief, excluded[..., None]).mT, NEVER, 0.0).to(mean)
+        exclusion = torch.where(for_hyper_samples(belief, excluded[..., None]).mT, NEVER, 0.0).to(mean)
     values = z[..., :-1]
     violation = (values[..., 1:, :, :] / belief.amplitude[..., 1:, None, None].sqrt()).clamp(max=0.0).square()
     return PointDraws(values, z[..., -1], measured, violation, exclusion)

@@ -14,7 +14,7 @@ from torch import Tensor
 from pesky.acquire.fantasy import FantasyMoments, Pending
 from pesky.infer import ep
 from pesky.infer.predict import Knowledge, learn, to_objective_differences
-from pesky.model.belief import Belief, for_samples
+from pesky.model.belief import Belief, for_hyper_samples
 
 RELEVANT = 1e-3
 """Points whose factor moves nothing by this many deviations are left out of EP (METHOD 9): it changes the gains by less
@@ -54,7 +54,7 @@ class FactorPoints(NamedTuple):
         return torch.arange(first, first + m * count, device=self.local.device).view(m, count).expand(*batch, m, count)
 
 
-class Factors(NamedTuple):
+class FactorIndex(NamedTuple):
     """Which points an x* sample is compared with."""
 
     which: Int[Tensor, "*b m n"]
@@ -66,7 +66,7 @@ class Factors(NamedTuple):
 class Conditioning(NamedTuple):
     """What EP found, and what it makes of the rows at any x (METHOD 7)."""
 
-    factors: Factors
+    factors: FactorIndex
     sites: ep.Sites
     knowledge: Knowledge
     """Of all samples, their dimension behind that of the rows."""
@@ -87,7 +87,7 @@ def factor_points(
         if local_reach is None
         else neighbors(x, local_reach * smallest_lengthscale(belief), snap)
     )
-    return FactorPoints(for_samples(belief, told), x, local)
+    return FactorPoints(for_hyper_samples(belief, told), x, local)
 
 
 def smallest_lengthscale(belief: Belief) -> Float[Tensor, "*b d"]:
@@ -121,7 +121,7 @@ def recondition(before: Conditioning, belief: Belief, moments: FantasyMoments) -
     return before._replace(sites=state.sites, knowledge=knowledge)
 
 
-def relevant_points(points: FactorPoints, moments: FantasyMoments, lengthscale: Float[Tensor, "*b d"]) -> Factors:
+def relevant_points(points: FactorPoints, moments: FantasyMoments, lengthscale: Float[Tensor, "*b d"]) -> FactorIndex:
     """The shared points that matter to each sample, the most relevant first, and all of its neighbors (METHOD 9)."""
     x, shared = (each / lengthscale[..., None, :] for each in (points.optima, points.shared))
     local = points.local / lengthscale[..., None, None, :]
@@ -129,18 +129,18 @@ def relevant_points(points: FactorPoints, moments: FantasyMoments, lengthscale: 
     # Of studies in lockstep, those with fewer points than others have their first one again.
     is_again = (points.shared[..., :, None, :] == points.shared[..., None, :, :]).all(-1).tril(-1).any(-1)
     says_nothing = is_close | is_again[..., None, :]
-    score = torch.where(says_nothing, 0.0, torch.nan_to_num(relevance(points, moments)))
+    score = torch.where(says_nothing, 0.0, torch.nan_to_num(shared_relevance(points, moments)))
 
     needed = (score >= RELEVANT).sum(-1)
     most = score.topk(min(int(needed.max()) if needed.numel() else 0, MOST_POINTS), dim=-1)
     is_apart = (local - x[..., None, :]).norm(dim=-1) >= TOO_CLOSE
-    return Factors(
+    return FactorIndex(
         which=torch.cat([most.indices, points.local_index, points.optima_index[..., None]], -1),
         active=torch.cat([most.values >= RELEVANT, is_apart], -1),
     )
 
 
-def relevance(points: FactorPoints, moments: FantasyMoments) -> Float[Tensor, "*b m s"]:
+def shared_relevance(points: FactorPoints, moments: FantasyMoments) -> Float[Tensor, "*b m s"]:
     """By how many deviations the factor at each shared point moves any row of each sample, at the start of EP.
 
     There the rows have the moments of the belief: of the constraints at u, and of the objective d = f(u) - f(x*), whose
@@ -165,7 +165,7 @@ def relevance(points: FactorPoints, moments: FantasyMoments) -> Float[Tensor, "*
 
 
 def priors(
-    moments: FantasyMoments, factors: Factors, amplitude: Float[Tensor, "*b j"]
+    moments: FantasyMoments, factors: FactorIndex, amplitude: Float[Tensor, "*b j"]
 ) -> tuple[ep.Prior, Float[Tensor, "q j n n"]]:
     """What EP starts from, for all q samples of all batches, and the covariance of the values at each one's points."""
     *batch, m, _ = factors.which.shape
@@ -193,7 +193,7 @@ def moments_at(
     return mean[element, row, sample, point].flatten(0, 1), pairs.flatten(0, 1)
 
 
-def _rows_first(knowledge: Knowledge, factors: Factors) -> Knowledge:
+def _rows_first(knowledge: Knowledge, factors: FactorIndex) -> Knowledge:
     """The knowledge of all samples (q, j, ..) with the dimensions that a belief at x has: (*b, j, m, ..)."""
     weight, reduction, *of_objective = (t.view(*factors.which.shape[:-1], *t.shape[1:]) for t in knowledge)
     sample = factors.which.dim() - 2

@@ -12,7 +12,7 @@ from pesky.acquire.pesc.conditioning import Conditioning, FactorPoints, conditio
 from pesky.acquire.pesc.options import FINEST
 from pesky.infer.predict import Prediction, predict
 from pesky.likelihood import Likelihoods
-from pesky.model.belief import Belief, over_samples
+from pesky.model.belief import Belief, over_hyper_samples
 from pesky.numerics.rng import Source
 from pesky.optimum.sample import Optima
 
@@ -65,7 +65,7 @@ def own_rows(which: Int[Tensor, "*b m n"], rows: int, points: int) -> Int[Tensor
 
 def search_near(belief: Belief, optima: Optima) -> tuple[Float[Tensor, "*w c d"], Bool[Tensor, "*w c"]]:
     """The samples of x*, of whichever hyperparameter sample, and which of them have any weight."""
-    x, weight = over_samples(belief, optima.chosen.x, 2), over_samples(belief, optima.chosen.weight)
+    x, weight = over_hyper_samples(belief, optima.chosen.x, 2), over_hyper_samples(belief, optima.chosen.weight)
     return x.flatten(-3, -2), weight.flatten(-2) > 0
 
 

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
-from pesky.model.belief import Belief, for_samples, over_samples
+from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 
 
 class TaskOptions(NamedTuple):
@@ -77,6 +77,6 @@ class TaskValues(NamedTuple):
 
 def feasibility(belief: Belief, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n j"]:
     """Probability that each row is feasible, averaged over hyperparameter samples; of a task's success, that it is."""
-    here = for_samples(belief, X)
+    here = for_hyper_samples(belief, X)
     p = belief.likelihoods.feasibility(belief.mean(here), belief.variance(here))
-    return over_samples(belief, p, 2).mean(-3).mT
+    return over_hyper_samples(belief, p, 2).mean(-3).mT

@@ -10,7 +10,7 @@ from pesky.acquire import PescOptions
 from pesky.acquire.base import Context, PointPreference
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.decide import Restrictions, TaskOptions, TaskValues, fixed_prices, select
-from pesky.decide.tasks import feasibility
+from pesky.decide.task_values import feasibility
 from pesky.model import GaussianProcess
 from pesky.optimum.recommend import assess
 from pesky.space import Space
