@@ -39,7 +39,7 @@ def test_refuses_an_unknown_kernel(tmp_path):
         read_oracle(write_oracle(tmp_path / "oracle.json", kernel="periodic"))
 
 
-def test_prints_and_writes_the_figures_of_every_setting(tmp_path, capsys):
+def test_prints_and_writes_the_figures_of_all_options(tmp_path, capsys):
     def curves(dataset: Dataset, grid, rule, seed):
         assert (rule.options.samples, len(grid)) == (7, 3)
         return dataset.gains if rule.options.draws == DEFAULT.draws else dataset.gains.flip(-1)
