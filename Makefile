@@ -4,7 +4,9 @@ BIN := .venv/bin
 CONSTRAINTS ?= constraints.txt
 READY := .venv/.ready
 TEST_READY := .venv/.test-ready
-# byte code of what is imported is written then; to write it for all that is installed takes half a minute
+# byte code of what is imported is written then, even where the environment says not to, or every process would compile
+# torch anew; to write it for all that is installed takes half a minute
+export PYTHONDONTWRITEBYTECODE =
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
