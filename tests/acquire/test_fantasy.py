@@ -196,8 +196,9 @@ def test_a_fantasy_belief_is_a_belief_in_all_else():
     belief = make_belief()
     ours = with_pending(belief, partly())
     assert isinstance(ours, FantasyBelief)
-    for name in ("amplitude", "lengthscale", "noise", "binary", "points"):
+    for name in ("amplitude", "lengthscale", "noise", "points"):
         assert torch.equal(getattr(ours, name), getattr(belief, name))
+    assert ours.likelihoods is belief.likelihoods
 
 
 @pytest.mark.parametrize(("rows", "counted"), [([True, True], [0, 1]), ([True, False], [0]), ([False, True], [1])])
