@@ -13,8 +13,9 @@ from survival.small import measure, small
 from pesky import Study
 from pesky.decide.exclusion import SAME_QUESTION
 from pesky.store import Evaluation, Limit, Question, State
+from pesky.study.limits import Request
 from pesky.study.reconsider import MAX_OVERLAP
-from pesky.study.suggest import MAX_RETRIES, Request
+from pesky.study.suggest import MAX_RETRIES
 
 EVALUATIONS = int(os.environ.get("PESKY_CROWD", "50"))  # 250 are worth a look from time to time
 ASKERS, TOLD_BY_TELLER = (8 if EVALUATIONS > 100 else 4), 10

@@ -29,10 +29,11 @@ from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
 from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, positive, share
+from pesky.study.limits import Request
 from pesky.study.recommend import recommendation_from
 from pesky.study.recommendation import Recommendation
 from pesky.study.stored import StoredEvaluations, name_in, opened, stored_problem
-from pesky.study.suggest import Request, Suggester
+from pesky.study.suggest import Suggester
 from pesky.study.surrogates import FitBotorch, Surrogates
 from pesky.study.time_budget import TimeBudget
 from pesky.study.told import attempt_of, check_task, id_of, rescued_results, told_values

@@ -19,16 +19,16 @@ from pesky.decide import (
     select_optimum,
     values_at_optima,
 )
-from pesky.decide.fallback import NEGLIGIBLE
 from pesky.model.belief import Belief
 from pesky.model.surrogate import GP
 from pesky.numerics.rng import question_seed, source_of
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations
 from pesky.run.budget import Exhausted
-from pesky.run.spending import affordable, beyond
+from pesky.run.spending import affordable
 from pesky.store import Evaluation, Limit, Question
 from pesky.study.design import InitialDesign
+from pesky.study.limits import Request, check_worth, in_vain, tasks_left
 from pesky.study.pending import Answered, answered, pending
 from pesky.study.reconsider import is_among, is_mostly_left
 from pesky.study.surrogates import DataKey, Surrogates, data_key
@@ -38,14 +38,6 @@ from pesky.study.time_budget import Level, TimeBudget
 MAX_RETRIES = 5
 """How often who asks decides again because others asked meanwhile what leaves the question little to tell, before any
 question will do that is not one of theirs; and for no longer than the longest of these decisions took."""
-
-
-class Request(NamedTuple):
-    """What may be asked: of which tasks, within which limit, and from how many nats per unit of cost."""
-
-    tasks: tuple[str, ...]
-    limit: Limit = Limit()
-    gain_per_cost: float | None = None
 
 
 class Full(NamedTuple):
@@ -91,15 +83,15 @@ class Suggester:
             self.decision, self._known = None, evaluations
             fitting = affordable(request.tasks, evaluations, self.problem, request.limit)
             known = answered(self.problem, evaluations.values(), request.tasks)
-            wanted = self._unanswered(request.tasks, evaluations, known)
+            wanted = tasks_left(self.problem, self.space.size, request.tasks, evaluations, known)
             tasks = tuple(task for task in wanted if task in fitting)
             if not tasks:
-                raise _in_vain(request.limit)
+                raise in_vain(request.limit)
             self.surrogates.check_known()
             if (first := self.design.next(evaluations, tasks, known)) is not None:
                 return first
             self.decision = best = self.decide(evaluations, tasks, known, is_retry)
-            _check_worth(best, request, is_all=len(tasks) == len(wanted))
+            check_worth(best, request, is_all=len(tasks) == len(wanted))
             gain = None if best.gain is None else float(best.gain)
             return Question(tasks[int(best.task)], self.space.decode(best.u), gain, float(best.price))
 
@@ -194,40 +186,3 @@ class Suggester:
         """Where each of the tasks need not be asked again; None where none of them measures without noise."""
         points = tuple(self.surrogates.points.stack(known[task].values()) for task in tasks)
         return Duplicates(self.space, points) if any(map(len, points)) else None
-
-    def _unanswered(
-        self, tasks: tuple[str, ...], evaluations: Mapping[int, Evaluation], known: Answered
-    ) -> tuple[str, ...]:
-        """The tasks that have a point left to ask; `Exhausted` if none has."""
-        points = self.space.size
-        left = tuple(task for task in tasks if points is None or len(known[task]) < points)
-        if left:
-            return left
-        by = "" if {*tasks} == {*self.problem.tasks} else f" by {' and '.join(map(repr, tasks))}"
-        awaited = " or is being measured" if any(e.is_open for e in evaluations.values()) else ""
-        raise Exhausted(
-            "space",
-            f"every point of the space was measured{by}{awaited}, and without noise a repeat tells nothing: the space "
-            f"of {points} points is exhausted",
-        )
-
-
-def _check_worth(best: Decision, request: Request, *, is_all: bool) -> None:
-    """Nothing, or `Exhausted` if the best question is not worth its price, or tells nothing and others cost too much.
-
-    What a coarse one tells is no measure of what is left to be told: the question after it is.
-    """
-    if best.gain is None or best.acquisition.is_coarse:
-        return
-    if request.gain_per_cost is not None and best.gain < request.gain_per_cost * best.price:
-        raise Exhausted(
-            "gain",
-            f"nothing is left worth its price: the best question tells {best.gain:.2g} nats for a cost of "
-            f"{best.price:.3g}, and at least {request.gain_per_cost:.2g} nats per cost were asked",
-        )
-    if not is_all and best.gain < NEGLIGIBLE:
-        raise _in_vain(request.limit)
-
-
-def _in_vain(limit: Limit) -> Exhausted:
-    return Exhausted("budget", f"{beyond(limit)}: what is left of it buys nothing that would tell anything")

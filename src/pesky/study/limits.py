@@ -1,0 +1,62 @@
+"""What may be asked, and when nothing is left that is worth asking."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from pesky.decide import Decision
+from pesky.decide.fallback import NEGLIGIBLE
+from pesky.problem import Problem
+from pesky.run.budget import Exhausted
+from pesky.run.spending import beyond
+from pesky.store import Evaluation, Limit
+from pesky.study.pending import Answered
+
+
+class Request(NamedTuple):
+    """What may be asked: of which tasks, within which limit, and from how many nats per unit of cost."""
+
+    tasks: tuple[str, ...]
+    limit: Limit = Limit()
+    gain_per_cost: float | None = None
+
+
+def tasks_left(
+    problem: Problem,
+    size: int | None,
+    tasks: tuple[str, ...],
+    evaluations: Mapping[int, Evaluation],
+    known: Answered,
+) -> tuple[str, ...]:
+    """The tasks that have a point left to ask, in a space of so many points, None if uncountable; else `Exhausted`."""
+    left = tuple(task for task in tasks if size is None or len(known[task]) < size)
+    if left:
+        return left
+    by = "" if {*tasks} == {*problem.tasks} else f" by {' and '.join(map(repr, tasks))}"
+    awaited = " or is being measured" if any(e.is_open for e in evaluations.values()) else ""
+    raise Exhausted(
+        "space",
+        f"every point of the space was measured{by}{awaited}, and without noise a repeat tells nothing: the space "
+        f"of {size} points is exhausted",
+    )
+
+
+def check_worth(best: Decision, request: Request, *, is_all: bool) -> None:
+    """Nothing, or `Exhausted` if the best question is not worth its price, or tells nothing and others cost too much.
+
+    What a coarse one tells is no measure of what is left to be told: the question after it is.
+    """
+    if best.gain is None or best.acquisition.is_coarse:
+        return
+    if request.gain_per_cost is not None and best.gain < request.gain_per_cost * best.price:
+        raise Exhausted(
+            "gain",
+            f"nothing is left worth its price: the best question tells {best.gain:.2g} nats for a cost of "
+            f"{best.price:.3g}, and at least {request.gain_per_cost:.2g} nats per cost were asked",
+        )
+    if not is_all and best.gain < NEGLIGIBLE:
+        raise in_vain(request.limit)
+
+
+def in_vain(limit: Limit) -> Exhausted:
+    """The error that says that what is left of a limit is not enough for what would tell something."""
+    return Exhausted("budget", f"{beyond(limit)}: what is left of it buys nothing that would tell anything")
