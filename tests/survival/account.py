@@ -42,6 +42,17 @@ class Account:
         """The evaluations that are being measured, as far as the storage knows, and for the how manyth time."""
         return {(e.id, e.attempts) for e in self.look().values() if e.state is State.RUNNING}
 
+    def hold(self) -> int:
+        """A process that is in a call of the function, and will be until `release`."""
+        (self.folder / "hold").touch()
+        return int(until(lambda: [path.name for path in (self.folder / "held").iterdir()])[0])
+
+    def release(self) -> None:
+        """Let calls end again."""
+        for path in (self.folder / "held").iterdir():
+            path.unlink()
+        (self.folder / "hold").unlink()
+
     def settle(self, evaluations: int) -> dict[str, int]:
         """Counts, after it was checked that the budget was spent to the last evaluation and no result is an invention.
 

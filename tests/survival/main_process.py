@@ -1,7 +1,8 @@
 """A program that runs a study, to be killed: python -m survival.main_process URL FOLDER EVALUATIONS [DASK].
 
 Every call that was completed is a line in FOLDER/calls: parameters and outcomes, as JSON. Every result that the program
-has seen in the storage is a line in FOLDER/told: id and outcomes. DASK is the address of a scheduler.
+has seen in the storage is a line in FOLDER/told: id and outcomes. While FOLDER/hold exists no call ends, and
+the process of each one that waits is the name of a file in FOLDER/held. DASK is the address of a scheduler.
 """
 
 import json
@@ -27,6 +28,8 @@ def write(path: Path, line: object) -> None:
 def main(url: str, folder: Path, evaluations: int, dask: str | None) -> None:
     """Print how the run ended."""
     calls, told, seen = folder / "calls", folder / "told", set()
+    hold, held = folder / "hold", folder / "held"
+    held.mkdir(exist_ok=True)
 
     def slowly(params: Any) -> dict[str, float]:
         """A value that no other call returns, after a while; without a library, so that children start at once."""
@@ -35,6 +38,9 @@ def main(url: str, folder: Path, evaluations: int, dask: str | None) -> None:
 
         chance = random.SystemRandom()
         time.sleep(chance.uniform(0.05, 0.15))
+        while hold.exists():
+            (held / str(os.getpid())).touch()
+            time.sleep(0.02)
         outcomes = {"f": sum(params.values()) + chance.gauss(0, 0.1)}
         write(calls, [params, outcomes])
         return outcomes

@@ -48,7 +48,8 @@ def test_workers_of_dask_and_their_client_are_killed(cluster, start, tmp_path: P
             main.go()
         else:
             pids = until(lambda: [nanny.pid for nanny in cluster.workers.values() if nanny.pid])
-            os.kill(chance.choice(pids), signal.SIGKILL)
+            os.kill(account.hold() if kills["main"] else chance.choice(pids), signal.SIGKILL)
+            account.release()
         kills[victim] += 1
     assert f"{EVALUATIONS} evaluations is spent" in main.result()
     assert not main.family()
