@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pesky import Constraint, DataError, Problem, Real
+from pesky.numerics.warp import Warp
 from pesky.observations import FAR, Observations, check_outcomes, collect, observe, stack
 from pesky.problem import Task
 from pesky.space import Space
@@ -289,6 +290,54 @@ def test_studies_are_stacked_with_units_of_their_own():
         torch.testing.assert_close(both.from_user(1, values)[i], alone.from_user(1, values[i]))
     rows = torch.tensor([True, False, True, False])
     assert_same(both.select(rows), stack([few.select(rows), many.select(rows)]))
+
+
+def warped_and_plain() -> tuple[Observations, Observations]:
+    plain = gather(problem(noise=0.1, maximize="f"), *({"f": f, "a": a, "b": 0.1 + a / 9} for f, a in zip(
+        (1.0, 2.5, 9.0), (2.0, 0.5, 7.0), strict=True)))  # fmt: skip
+    at = [[0.0, 1.0, 2.0, -0.5], [0.0, -1.0, 0.0, 0.3], [0.2, 0, 0, 0], [1.3, 0.7, 1.0, 2.0], [-1.0, 0, 0, 0]]
+    return plain.warped(Warp(*(torch.tensor(part, dtype=torch.float64) for part in at))), plain
+
+
+def test_warped_values_are_the_same_in_the_units_of_users():
+    seen, plain = warped_and_plain()
+    for row in range(4):
+        torch.testing.assert_close(seen.to_user(row, seen.y[row]), plain.to_user(row, plain.y[row]))
+        torch.testing.assert_close(seen.from_user(row, plain.to_user(row, plain.y[row])), seen.y[row])
+    assert torch.equal(seen.y[1:] >= 0, plain.y[1:] >= 0)
+    assert float(seen.to_user(1, torch.tensor(0.0))) == 2.0
+
+
+def test_the_noise_of_warped_values_follows_the_slope():
+    seen, plain = warped_and_plain()
+    assert seen.relative_noise is not None
+    given = plain.noise.sqrt()
+    for row in range(4):
+        for n, value in enumerate(plain.to_user(row, plain.y[row])):
+            step = 1e-4 * plain.scale[row]
+            moved = seen.from_user(row, value + step) - seen.from_user(row, value - step)
+            slope = moved.abs() / (2e-4)
+            expected = (given[row] * slope).square()
+            torch.testing.assert_close(seen.noise[row] * seen.relative_noise[row, n], expected, rtol=1e-5, atol=0)
+
+
+def test_moments_in_the_units_of_users_are_those_of_the_values_there():
+    seen, plain = warped_and_plain()
+    mean, variance = torch.tensor([0.2, -0.1]), torch.tensor([0.3, 0.01])
+    z = torch.randn(200_000, 1, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    for row in range(4):
+        for o in (seen, plain):
+            drawn = o.to_user(row, mean + variance.sqrt() * z)
+            error = 5 * drawn.std(0) / math.sqrt(len(z))
+            assert ((o.mean_to_user(row, mean, variance) - drawn.mean(0)).abs() < error).all()
+            torch.testing.assert_close(o.deviation_to_user(row, mean, variance), drawn.std(0), rtol=0.05, atol=0)
+
+
+def test_other_observations_take_the_warp_of_those_whose_units_they_are_given_in():
+    seen, _ = warped_and_plain()
+    more = gather(problem(noise=0.1, maximize="f"), {"f": 30.0, "a": 1.0, "b": 0.0}).in_units_of(seen)
+    torch.testing.assert_close(more.to_user(0, more.y[0]), torch.tensor([30.0]))
+    torch.testing.assert_close(more.noise, seen.noise)
 
 
 def assert_same(one: Observations, other: Observations) -> None:

@@ -6,6 +6,9 @@ offset is its threshold and nothing else, so that feasible stays exactly c >= 0.
 counts as that far, on its side: it is certainly feasible or certainly not. A known outcome has no data, and its unit is
 that of its function's values all over the space.
 
+A row may be warped besides, so that it is more like a Gaussian process: increasingly, and zero stays zero
+(`numerics.warp`). `to_user` and `from_user` are the only way between scaled values and those of users.
+
 The values of a yes/no row are +1 where the answer is the wanted one and -1 where it is not: signs of a latent function
 that is feasible at zero and above. That function has no unit but its own: offset 0, scale 1, and `to_user` turns it
 into the latent function of "yes".
@@ -23,6 +26,7 @@ from torch.nn.utils.rnn import pad_sequence
 from pesky.errors import DataError, unknown_name
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.rows import GAUSSIAN, PROBIT
+from pesky.numerics.warp import Warp, moments
 from pesky.problem import Problem
 from pesky.space import Space
 from pesky.space.exact import Exact, exact_outcomes
@@ -52,6 +56,10 @@ class Observations:
     offset: Float[Tensor, "*w J"]
     scale: Float[Tensor, "*w J"]
     kinds: tuple[str, ...]
+    warp: Warp | None = None
+    """Of scaled values; None: they stay as they are."""
+    relative_noise: Float[Tensor, "*w J N"] | None = None
+    """Noise variance of each datum as a multiple of its row's; None: all are alike."""
 
     @property
     def likelihoods(self) -> Likelihoods:
@@ -69,33 +77,70 @@ class Observations:
             offset=self.offset[..., rows],
             scale=self.scale[..., rows],
             kinds=self.likelihoods.select(rows).kinds,
+            warp=None if self.warp is None else self.warp.select(rows),
+            relative_noise=None if self.relative_noise is None else self.relative_noise[..., rows, :],
+        )
+
+    def warped(self, warp: Warp) -> "Observations":
+        """The same observations on other scales; noise is carried over by the slope of the warp at each datum."""
+        assert self.warp is None
+        at_data, at_reference = warp.along_data().slope(self.y), warp.slope(warp.reference)
+        return replace(
+            self,
+            y=torch.where(self.mask, warp.along_data().apply(self.y).clamp(-FAR, FAR), 0.0),
+            noise=self.noise * at_reference.square(),
+            warp=warp,
+            relative_noise=torch.where(self.mask, (at_data / at_reference[..., None]).square(), 1.0),
         )
 
     def in_units_of(self, other: "Observations") -> "Observations":
-        """The same observations, scaled as the other ones are: hyperparameters of one then suit both."""
+        """The same observations, scaled and warped as the other ones: hyperparameters of one then suit both."""
+        assert self.warp is None
         ratio = (self.scale / other.scale)[:, None]
         shift = ((self.offset - other.offset) / other.scale)[:, None]
-        return replace(
+        scaled = replace(
             self,
             y=torch.where(self.mask, (self.y * ratio + shift).clamp(-FAR, FAR), 0.0),
             noise=(self.noise.sqrt() * ratio[:, 0]).clamp(max=LARGEST).square(),
             offset=other.offset,
             scale=other.scale,
         )
+        return scaled if other.warp is None else scaled.warped(other.warp)
 
     def to_user(self, row: int, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
-        """Scaled values of a row, in its outcome's own units."""
+        """Scaled values of a row, in its outcome's own units; quantiles of what is believed map to quantiles.
+
+        Of an outcome that is maximized or has an upper limit, the low ones map to the high ones.
+        """
+        values = values if self.warp is None else self.warp.of_row(row).invert(values)
         return self.direction[..., row] * (values * self.scale[..., row] + self.offset[..., row])
+
+    def mean_to_user(self, row: int, mean: Float[Tensor, "*b"], variance: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        """Expected value in the outcome's own units, where the scaled value is normal with these moments."""
+        return self._moments_to_user(row, mean, variance)[0]
+
+    def deviation_to_user(
+        self, row: int, mean: Float[Tensor, "*b"], variance: Float[Tensor, "*b"]
+    ) -> Float[Tensor, "*b"]:
+        """Standard deviation in the outcome's own units, where the scaled value is normal with these moments."""
+        return self._moments_to_user(row, mean, variance)[1].sqrt()
+
+    def _moments_to_user(self, row: int, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
+        if self.warp is None:
+            return self.to_user(row, mean), variance * self.scale[..., row].square()
+        return moments(lambda values: self.to_user(row, values), mean, variance)
 
     def from_user(self, row: int, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Values in the units of a row's outcome, scaled."""
         scaled = (self.direction[..., row] * values - self.offset[..., row]) / self.scale[..., row]
-        return scaled.clamp(-FAR, FAR)
+        scaled = scaled.clamp(-FAR, FAR)
+        return scaled if self.warp is None else self.warp.of_row(row).apply(scaled).clamp(-FAR, FAR)
 
     def to(self, device: torch.device | str) -> "Observations":
         """The same on another device."""
-        tensors = {name: part.to(device) for name, part in vars(self).items() if name != "kinds"}
-        return replace(self, **tensors)
+        moved = {name: part.to(device) for name, part in vars(self).items() if isinstance(part, Tensor)}
+        warp = None if self.warp is None else Warp(*(part.to(device) for part in self.warp))
+        return replace(self, **moved, warp=warp)
 
 
 def stack(studies: Sequence[Observations]) -> Observations:
