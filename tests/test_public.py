@@ -29,7 +29,8 @@ PUBLIC = {
     "pesky.model": "Belief GaussianProcess Hyperparameters Paths",
     "pesky.run.slurm": "JobFailed JobLost JobRaised SlurmExecutor",
     "pesky.store": """
-        Attempt Cause Evaluation Limit MemoryStore Question Refusal State Store StudyRecord open_store
+        Attempt Cause Change Correction Datum Evaluation Limit MemoryStore ProblemRecord Question Refusal State Store
+        StudyRecord open_store
     """,
     "pesky.study": "Budget Ending Exhausted Progress Recommendation Study",
     "pesky.study_file": "CallError Command CommandError Function Mistake StudyFile StudyFileError",

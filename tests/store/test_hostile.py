@@ -214,3 +214,57 @@ def test_controls_in_a_storage_do_not_reach_the_terminal(tmp_path: Path):
         assert done.exit_code == 0, done.output
         assert "evil" in done.output
         assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(done.output), command
+
+
+def with_evaluation(url: str, **columns: object) -> Study:
+    """A study with an evaluation whose columns someone else has written."""
+    study = Study(Problem({"x": Real(0, 1)}, minimize="f"), storage=url)
+    study.add({"x": 0.5}, {"f": 1.0})
+    study.store.close()
+    with create_engine(url).begin() as connection:
+        for column, value in columns.items():
+            connection.execute(text(f"UPDATE pesky_evaluations SET {column} = :value"), {"value": value})
+    return study
+
+
+CORRECTION = {"when": "2026-11-16T12:00:00+00:00", "change": "corrected", "outcome": "f", "old": 1, "new": 2}
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "expected"),
+    [
+        ("attributes", "[1, 2]", "a JSON object"),
+        ("attributes", "{", "a JSON object"),
+        ("attributes", '{"a": ' * 100_000, "a JSON object"),
+        ("attributes", b"\x80", "a JSON object"),
+        ("why", '"text"', "a JSON object"),
+        ("is_excluded", 2, "0 or 1"),
+        ("is_excluded", "yes", "0 or 1"),
+        ("corrections", "{}x", "a JSON list of corrections"),
+        ("corrections", "[1]", "a JSON list of corrections"),
+        ("corrections", '[{"__class__": "os.system"}]', "a JSON list of corrections"),
+        ("corrections", json.dumps([{**CORRECTION, "reason": "a", "old": "1"}]), "a JSON list of corrections"),
+        ("corrections", json.dumps([{**CORRECTION, "reason": "a", "when": "noon"}]), "a JSON list of corrections"),
+        ("corrections", json.dumps([{**CORRECTION, "reason": "a", "change": "eval"}]), "a JSON list of corrections"),
+        ("corrections", json.dumps([{**CORRECTION, "reason": ["a"]}]), "a JSON list of corrections"),
+    ],
+)  # fmt: skip
+def test_what_was_never_written_so_is_damage(tmp_path: Path, column: str, value: object, expected: str):
+    study = with_evaluation(f"sqlite:///{tmp_path}/study.db", **{column: value})
+    with pytest.raises(pesky.errors.StorageError, match=f"evaluation #0 is damaged.*its {column} was.*{expected}"):
+        _ = study.evaluations
+
+
+def test_texts_beside_results_are_harmless_and_no_longer_than_those_that_we_write(tmp_path: Path):
+    bad = "\x1b]0;owned\x07\x1b[2J\u202eevil"
+    long = json.dumps({bad: bad, "nan": float("nan"), "n": 10**30, "many": ["a" * 10**5] * 10**3})
+    made = json.dumps([{**CORRECTION, "reason": bad * 10**4}])
+    study = with_evaluation(f"sqlite:///{tmp_path}/study.db", attributes=long, why=long, corrections=made)
+    e = study.evaluations[0]
+    assert e.why is not None
+    for found in (dict(e.attributes), dict(e.why), e.corrections[0].reason):
+        shown = str(found)
+        assert "evil" in shown
+        assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+        assert len(shown) < 250_000
+    assert e.attributes["nan"] == "nan"

@@ -23,9 +23,9 @@ def old(url: str) -> str:
 
 
 def test_a_study_of_the_first_version_goes_on(old: str):
-    with pytest.raises(StorageError, match=r"older pesky \(schema 1, this one writes 2\).*pesky upgrade"):
+    with pytest.raises(StorageError, match=r"older pesky \(schema 1, this one writes 3\).*pesky upgrade"):
         open_store(old)
-    assert upgrade(old) == (1, 2)
+    assert upgrade(old) == (1, 3)
     study = Study.load(old, known={"price": lambda p: 1.0})
     evaluations = study.evaluations
     assert study.seed == 7

@@ -1,4 +1,4 @@
-"""A database that pesky 0.1 wrote, before its modules had the places of today, reads as it read then.
+"""A database that pesky 0.1 wrote is refused with the way to upgrade it, and reads as it read then after that.
 
 `v2/read.json` is what that version itself read of the dump. One evaluation's lease has run out since.
 """
@@ -10,6 +10,9 @@ import pytest
 from dumps import restore
 
 from pesky import Choice, Constraint, Integer, Problem, Real, Study, Task
+from pesky.errors import StorageError
+from pesky.store import open_store
+from pesky.store.sql.upgrade import upgrade
 from pesky.study.export import as_dict
 
 FOLDER = Path(__file__).parent / "v2"
@@ -25,6 +28,7 @@ def weight(params) -> float:
 def old(url: str) -> str:
     """The URL of such a database, of either kind."""
     restore(FOLDER / "study.sql", url)
+    assert upgrade(url) == (2, 3)
     return url
 
 
@@ -48,8 +52,37 @@ def problem() -> Problem:
 
 def check_reads_as_then(study: Study) -> None:
     assert (study.seed, study.identity, study.name) == (THEN["seed"], THEN["identity"], "reactor")
-    assert json.loads(json.dumps([as_dict(e) for e in study.evaluations.values()])) == THEN["evaluations"]
+    read = json.loads(json.dumps([as_dict(e) for e in study.evaluations.values()]))
+    assert [{key: now[key] for key in then} for now, then in zip(read, THEN["evaluations"], strict=True)] == (
+        THEN["evaluations"]
+    )
+    new = {"attributes": {}, "why": None, "is_excluded": False, "corrections": []}
+    assert all({key: now[key] for key in new} == new for now in read)
     assert study.spent() == THEN["spent"]
+
+
+def test_it_is_refused_until_it_is_upgraded(url: str):
+    restore(FOLDER / "study.sql", url)
+    with pytest.raises(StorageError, match=r"older pesky \(schema 2, this one writes 3\).*pesky upgrade"):
+        open_store(url)
+    assert upgrade(url) == (2, 3)
+    assert upgrade(url) == (3, 3)
+    store = open_store(url)
+    kept = store.load("reactor")
+    (first,) = store.problems(kept.identity)
+    assert (first.problem, first.since) == (kept.problem, pytest.approx(1794821408.08, abs=0.01))
+    store.change_problem(kept.identity, "{}")
+    assert [each.problem for each in store.problems(kept.identity)] == [kept.problem, "{}"]
+
+
+def test_what_is_new_can_be_done_with_what_is_old(old: str):
+    study = Study.load(old, known={"weight": weight})
+    store, told = study.store, study.evaluations[2]
+    store.correct(study.identity, 2, {"yield": 0.3}, "read off wrongly")
+    store.exclude(study.identity, 2, "the valve was open")
+    now = Study.load(old, known={"weight": weight}).evaluations[2]
+    assert [each.old for each in now.corrections] == [told.outcomes["yield"], None]
+    assert (now.is_excluded, now.outcomes["yield"]) == (True, 0.3)
 
 
 def test_it_is_loaded_with_all_that_was_kept(old: str):
@@ -67,6 +100,7 @@ def test_it_is_continued_with_the_problem_written_anew(old: str):
 
 def test_it_recommends_what_it_did(sqlite_url: str):
     restore(FOLDER / "study.sql", sqlite_url)
+    upgrade(sqlite_url)
     recommended, then = Study.load(sqlite_url, known={"weight": weight}).recommend(), THEN["recommendation"]
     assert {name: recommended.params[name] for name in ("stages", "solvent")} == {"stages": 4, "solvent": "ethanol"}
     assert recommended.params["rate"] == pytest.approx(then["params"]["rate"], rel=1e-3)

@@ -80,7 +80,7 @@ def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
     by_id = {e.id: e for e in kept.evaluations}
     costs = spent(by_id, kept.problem)
     for task, cost in costs.items():
-        asked = sum(e.task == task and not e.is_yours for e in kept.evaluations)
+        asked = sum(e.task == task and e.attempts > 0 for e in kept.evaluations)
         yield f"spent on {task}: {cost:.6g} in {counted(asked)}"
     asked = sum(map(counts, kept.evaluations))
     for what, used, limit in (

@@ -1,15 +1,19 @@
 """Where studies are kept: the contract of a store, one in memory, and the one that is opened by a URL."""
 
-from pesky.store.contract import Limit, Question, Refusal, Store, StudyRecord
-from pesky.store.evaluation import Attempt, Cause, Evaluation, State
+from pesky.store.contract import Datum, Limit, ProblemRecord, Question, Refusal, Store, StudyRecord
+from pesky.store.evaluation import Attempt, Cause, Change, Correction, Evaluation, State
 from pesky.store.memory import MemoryStore
 
 __all__ = [
     "Attempt",
     "Cause",
+    "Change",
+    "Correction",
+    "Datum",
     "Evaluation",
     "Limit",
     "MemoryStore",
+    "ProblemRecord",
     "Question",
     "Refusal",
     "State",

@@ -26,6 +26,11 @@ def gone() -> StudyGone:
     )
 
 
+def name_taken(name: str) -> StorageError:
+    """The error for a name that another study has."""
+    return StorageError(f"another study of the storage is called {name!r}: give a name that none has.")
+
+
 def unknown_id(id: int, count: int) -> str:
     """The message for an evaluation that the study does not have."""
     there = f"expected one of 0 to {count - 1}" if count else "nothing was asked yet"

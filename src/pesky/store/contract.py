@@ -22,22 +22,29 @@ and evaluations numbered 0, 1, 2, ... in the order in which they were asked. The
 - A result is a fact. It is accepted in every state, also late; the same result twice changes nothing; a different
   value for an outcome that was told is refused, and then nothing of that call is kept. An evaluation is done when
   every outcome of its task was told.
+- Only its user changes a fact: corrected or excluded, with the old value, the time and the reason kept. Who tells the
+  old value again changes nothing.
 - A failure, a crash or a release is an opinion of an attempt: on an evaluation that is done or abandoned, it changes
   nothing. What changes nothing makes no revision.
 - Released, lost and crashed are three things: a worker let go; a worker fell silent; the process that ran the function
   died. Each frees the evaluation for others and is remembered. Only crashes are counted towards a failure, and losses
   where the caller says so.
+- A queued evaluation is a question that nobody was handed yet: it counts in no limit before it is.
+- A study keeps every problem that it had.
 
 Nothing in a store is executable, and nothing that comes from it is imported or called: values are numbers, texts and
 JSON.
 """
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from pesky.problem import Option
+from pesky.problem.fields import FrozenDict
 from pesky.store.evaluation import Evaluation
+
+NOTHING: Mapping[str, object] = FrozenDict({})
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,18 @@ class Question:
     params: Mapping[str, Option]
     gain: float | None = None
     price: float = 1.0
+    why: Mapping[str, object] | None = None
+    """How it was chosen, as a small JSON object, to be kept with it."""
+
+
+@dataclass(frozen=True)
+class Datum:
+    """Data of the user's own: what was measured at one point, in whatever way."""
+
+    task: str
+    params: Mapping[str, Option]
+    outcomes: Mapping[str, float]
+    attributes: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -72,6 +91,16 @@ class StudyRecord:
     seed: int
     identity: str
     """A text that no other study has, also none of the same name before or after it."""
+
+
+@dataclass(frozen=True)
+class ProblemRecord:
+    """A problem that a study has, or had."""
+
+    since: float
+    """Since when, by the clock of the storage, in seconds since 1970."""
+    problem: str
+    """The problem as JSON text."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +130,24 @@ class Store(Protocol):
 
     # `study` is the identity of a study from here on; each method raises StudyGone if there is none.
 
+    def record(self, study: str) -> StudyRecord:
+        """The study as it is kept now: it may have another name or problem than when it was opened."""
+        ...
+
     def replace_problem(self, study: str, problem: str) -> None:
-        """Keep this problem with the study from now on."""
+        """Keep this problem in place of the present one, which it says in other words."""
+        ...
+
+    def change_problem(self, study: str, problem: str) -> None:
+        """Keep this problem with the study from now on, and the earlier ones in its history."""
+        ...
+
+    def problems(self, study: str) -> list[ProblemRecord]:
+        """The problems that the study had, the present one last."""
+        ...
+
+    def rename(self, study: str, name: str) -> None:
+        """Keep the study under another name; a StorageError if that is another study's."""
         ...
 
     def delete(self, study: str) -> None:
@@ -133,8 +178,16 @@ class Store(Protocol):
         """
         ...
 
+    def enqueue(self, study: str, questions: Sequence[Question]) -> list[Evaluation]:
+        """The questions as evaluations that are queued: `claim` hands them out before all that is lost."""
+        ...
+
     def add(self, study: str, task: str, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
         """Data of the user's own, as an evaluation that is done, with price 0 and no attempts."""
+        ...
+
+    def add_all(self, study: str, data: Sequence[Datum]) -> list[Evaluation]:
+        """The same for many, or for none of them if one is refused."""
         ...
 
     def claim(
@@ -145,10 +198,12 @@ class Store(Protocol):
         losses: int | None,
         worker: str | None,
         lease: float | None,
+        limit: Limit = Limit(),  # noqa: B008
     ) -> Evaluation | None:
-        """The first lost evaluation of these tasks, handed out again; None if there is none.
+        """The first queued evaluation of these tasks, or else the first lost one; None if there is none.
 
-        One whose workers fell silent `losses` times already has failed instead; None tries for ever.
+        A queued one that would exceed the limit is left where it is. A lost one counts already; one whose workers fell
+        silent `losses` times has failed instead; None tries for ever.
         """
         ...
 
@@ -168,9 +223,11 @@ class Store(Protocol):
         seconds: float | None,
         *,
         attempt: int | None = None,
+        attributes: Mapping[str, object] = NOTHING,
     ) -> Evaluation:
         """Keep these outcomes; the evaluation is done once it has all that are `expected` of its task.
 
+        Attributes are kept beside them as far as JSON can hold them; the latest of a name counts.
         A DataError for a value that differs from what was told before, for an id that does not exist, or for an attempt
         that never was (None is any).
         """
@@ -185,6 +242,7 @@ class Store(Protocol):
         attempt: int | None,
         seconds: float | None,
         outcomes: Mapping[str, float],
+        attributes: Mapping[str, object] = NOTHING,
     ) -> Evaluation:
         """The evaluation as failed, with what it measured nevertheless; a DataError as from `tell`.
 
@@ -202,6 +260,21 @@ class Store(Protocol):
 
     def abandon(self, study: str, id: int) -> Evaluation:
         """The evaluation as abandoned; only one that is open, lost or failed changes."""
+        ...
+
+    def correct(self, study: str, id: int, outcomes: Mapping[str, float], reason: str) -> Evaluation:
+        """The evaluation with these values in place of those told, which its corrections keep.
+
+        A DataError for an outcome that was not told.
+        """
+        ...
+
+    def exclude(self, study: str, id: int, reason: str) -> Evaluation:
+        """The evaluation as excluded, with the reason among its corrections."""
+        ...
+
+    def include(self, study: str, id: int, reason: str) -> Evaluation:
+        """The evaluation as not excluded."""
         ...
 
     def close(self) -> None:

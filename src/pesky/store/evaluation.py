@@ -12,6 +12,8 @@ from pesky.text import one_line
 class State(StrEnum):
     """Where an evaluation stands."""
 
+    QUEUED = "queued"
+    """Enqueued: asked before anything else, by whoever asks next."""
     PENDING = "pending"
     """Asked by someone who will tell in their own time: no lease."""
     RUNNING = "running"
@@ -48,6 +50,31 @@ class Attempt:
     error: str
 
 
+class Change(StrEnum):
+    """What a user changed of an evaluation afterwards."""
+
+    CORRECTED = "corrected"
+    """A value that was told."""
+    EXCLUDED = "excluded"
+    """Nothing is learnt from it any more."""
+    INCLUDED = "included"
+    """It counts again."""
+
+
+@dataclass(frozen=True)
+class Correction:
+    """One such change, with what was there before."""
+
+    when: str
+    """The time by the clock of the storage, as ISO 8601 in UTC."""
+    change: Change
+    outcome: str | None
+    """The outcome that was corrected; None where the whole evaluation was excluded or included."""
+    old: float | None
+    new: float | None
+    reason: str
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """A question, measure this task's outcomes at these parameters, and what became of it.
@@ -60,23 +87,31 @@ class Evaluation:
     params: Mapping[str, Option]
     gain: float | None = field(default=None, compare=False)
     """Expected information about the solution, in nats; None for the initial design and for your own data."""
+    why: Mapping[str, object] | None = field(default=None, compare=False)
+    """How the question was chosen, as a small JSON object, if whoever asked it said so."""
     price: float = field(default=1.0, compare=False)
     """What it was expected to cost when it was asked; 0 for your own data."""
     state: State = field(default=State.PENDING, compare=False)
     outcomes: Mapping[str, float] = field(default_factory=lambda: FrozenDict({}), compare=False)
-    """What was told so far."""
+    """What was told so far, as it was corrected since."""
+    attributes: Mapping[str, object] = field(default_factory=lambda: FrozenDict({}), compare=False)
+    """What else came with its results, as JSON has it: kept and shown, never learnt from."""
     error: str | None = field(default=None, compare=False)
     """Why it failed or was lost, if it did."""
     cause: Cause | None = field(default=None, compare=False)
     """What ended its last attempt, where that was neither a result nor a failure of the measurement."""
     attempts: int = field(default=1, compare=False)
-    """How often it was handed out; 0 for your own data."""
+    """How often it was handed out; 0 for your own data, and while it is queued."""
     crashes: int = field(default=0, compare=False)
     """How many of these attempts ended because the process that ran the function died."""
     losses: int = field(default=0, compare=False)
     """How many of them ended because their workers fell silent."""
     history: tuple[Attempt, ...] = field(default=(), compare=False)
     """The latest of the attempts that ended without a result."""
+    is_excluded: bool = field(default=False, compare=False)
+    """Whether nothing is to be learnt from it: it is kept, and counts as spent."""
+    corrections: tuple[Correction, ...] = field(default=(), compare=False)
+    """What was changed afterwards, with what was there before."""
     worker: str | None = field(default=None, compare=False)
     """Who measures it, or did so last."""
     asked: float = field(default=0.0, compare=False)
@@ -97,6 +132,11 @@ class Evaluation:
     """The identity of the study that asked it: a study started anew under the same name has another one."""
 
     @property
+    def is_awaited(self) -> bool:
+        """Whether a result may still come of itself: it is open, or queued or lost and thus to be handed out."""
+        return self.is_open or self.state in (State.QUEUED, State.LOST)
+
+    @property
     def is_open(self) -> bool:
         """Whether a result is expected: it is pending or running."""
         return self.state in (State.PENDING, State.RUNNING)
@@ -104,7 +144,7 @@ class Evaluation:
     @property
     def is_yours(self) -> bool:
         """Whether it is data of your own, which no budget counts."""
-        return self.attempts == 0
+        return self.attempts == 0 and self.state is State.DONE
 
     @property
     def is_given_up(self) -> bool:

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
@@ -11,9 +11,9 @@ from pesky import host
 from pesky.errors import DataError, StorageError
 from pesky.problem import Option
 from pesky.store import transitions
-from pesky.store.checks import check_name, check_since, gone, unknown_id, unknown_study
-from pesky.store.contract import Limit, Question, Refusal, StudyRecord
-from pesky.store.evaluation import Evaluation
+from pesky.store.checks import check_name, check_since, gone, name_taken, unknown_id, unknown_study
+from pesky.store.contract import NOTHING, Datum, Limit, ProblemRecord, Question, Refusal, StudyRecord
+from pesky.store.evaluation import Evaluation, State
 
 
 @dataclass
@@ -21,6 +21,7 @@ class _Study:
     """A study's record; every change of an evaluation goes through `put`."""
 
     kept: StudyRecord
+    problems: list[ProblemRecord]
     revision: int = 0
     evaluations: list[Evaluation] = field(default_factory=list)
 
@@ -71,7 +72,8 @@ class MemoryStore:
         """The study of that name as it is kept; it is created with these if there is none."""
         check_name(name)
         with self._lock:
-            return self._studies.setdefault(name, _Study(StudyRecord(name, problem, seed, identity))).kept
+            first = ProblemRecord(self._clock(), problem)
+            return self._studies.setdefault(name, _Study(StudyRecord(name, problem, seed, identity), [first])).kept
 
     def load(self, name: str) -> StudyRecord:
         """The study of that name; a StorageError that lists the names there are if there is none."""
@@ -86,11 +88,38 @@ class MemoryStore:
         with self._lock:
             return list(self._studies)
 
+    def record(self, study: str) -> StudyRecord:
+        """The study as it is kept now."""
+        with self._change(study) as (record, _):
+            return record.kept
+
     def replace_problem(self, study: str, problem: str) -> None:
-        """Keep this problem with the study from now on."""
+        """Keep this problem in place of the present one."""
         with self._change(study) as (record, _):
             record.kept = replace(record.kept, problem=problem)
+            record.problems[-1] = replace(record.problems[-1], problem=problem)
             record.revision += 1
+
+    def change_problem(self, study: str, problem: str) -> None:
+        """Keep this problem with the study from now on, and the earlier ones in its history."""
+        with self._change(study) as (record, now):
+            record.kept = replace(record.kept, problem=problem)
+            record.problems.append(ProblemRecord(now, problem))
+            record.revision += 1
+
+    def problems(self, study: str) -> list[ProblemRecord]:
+        """The problems that the study had, the present one last."""
+        with self._change(study) as (record, _):
+            return list(record.problems)
+
+    def rename(self, study: str, name: str) -> None:
+        """Keep the study under another name."""
+        check_name(name)
+        with self._change(study) as (record, _):
+            if name != record.kept.name and name in self._studies:
+                raise name_taken(name)
+            before, record.kept = record.kept.name, replace(record.kept, name=name)
+            self._studies = {name if key == before else key: each for key, each in self._studies.items()}
 
     def delete(self, study: str) -> None:
         """Forget a study and all its evaluations; nothing if it is gone already."""
@@ -122,17 +151,41 @@ class MemoryStore:
                 return Refusal(is_outdated, is_beyond)
             return record.put(transitions.asked(len(record.evaluations), question, now, worker, lease))
 
+    def enqueue(self, study: str, questions: Sequence[Question]) -> list[Evaluation]:
+        """The questions as evaluations that are queued."""
+        with self._change(study) as (record, now):
+            first = len(record.evaluations)
+            new = [transitions.queued(first + number, each, now) for number, each in enumerate(questions)]
+            return [record.put(each) for each in new]
+
     def add(self, study: str, task: str, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
         """Data of the user's own, as an evaluation that is done."""
+        return self.add_all(study, [Datum(task, params, outcomes)])[0]
+
+    def add_all(self, study: str, data: Sequence[Datum]) -> list[Evaluation]:
+        """The same for many, or for none of them if one is refused."""
         with self._change(study) as (record, now):
-            return record.put(transitions.added(len(record.evaluations), task, params, outcomes, now))
+            first = len(record.evaluations)
+            new = [transitions.added(first + number, each, now) for number, each in enumerate(data)]
+            return [record.put(each) for each in new]
 
     def claim(
-        self, study: str, tasks: Collection[str], *, losses: int | None, worker: str | None, lease: float | None
+        self,
+        study: str,
+        tasks: Collection[str],
+        *,
+        losses: int | None,
+        worker: str | None,
+        lease: float | None,
+        limit: Limit = Limit(),  # noqa: B008
     ) -> Evaluation | None:
-        """The first lost evaluation of these tasks, handed out again; None if there is none."""
+        """The first queued evaluation of these tasks, or else the first lost one; None if there is none."""
         with self._change(study) as (record, now):
-            for each in record.evaluations:
+            counted = [each.price for each in record.evaluations if transitions.counts(each)]
+            for each in sorted(record.evaluations, key=lambda each: each.state is not State.QUEUED):
+                is_new = each.state is State.QUEUED
+                if is_new and transitions.is_beyond(limit, len(counted), sum(counted), each.price):
+                    continue
                 if each.task in tasks:
                     kept = record.update(each, transitions.claimed(each, now, losses, worker, lease))
                     if kept.attempts > each.attempts:
@@ -158,10 +211,11 @@ class MemoryStore:
         seconds: float | None,
         *,
         attempt: int | None = None,
+        attributes: Mapping[str, object] = NOTHING,
     ) -> Evaluation:
         """Keep these outcomes; the evaluation is done once it has all that are `expected` of its task."""
         return self._change_one(
-            study, id, lambda each, now: transitions.told(each, now, outcomes, expected, seconds, attempt)
+            study, id, lambda each, now: transitions.told(each, now, outcomes, expected, seconds, attempt, attributes)
         )
 
     def fail(
@@ -173,10 +227,11 @@ class MemoryStore:
         attempt: int | None,
         seconds: float | None,
         outcomes: Mapping[str, float],
+        attributes: Mapping[str, object] = NOTHING,
     ) -> Evaluation:
         """The evaluation as failed, with what it measured nevertheless."""
         return self._change_one(
-            study, id, lambda each, now: transitions.failed(each, now, error, attempt, seconds, outcomes)
+            study, id, lambda each, now: transitions.failed(each, now, error, attempt, seconds, outcomes, attributes)
         )
 
     def crash(self, study: str, id: int, error: str, *, attempt: int, attempts: int) -> Evaluation:
@@ -190,6 +245,18 @@ class MemoryStore:
     def abandon(self, study: str, id: int) -> Evaluation:
         """The evaluation as abandoned."""
         return self._change_one(study, id, transitions.abandoned)
+
+    def correct(self, study: str, id: int, outcomes: Mapping[str, float], reason: str) -> Evaluation:
+        """The evaluation with these values in place of those told, which its corrections keep."""
+        return self._change_one(study, id, lambda each, now: transitions.corrected(each, now, outcomes, reason))
+
+    def exclude(self, study: str, id: int, reason: str) -> Evaluation:
+        """The evaluation as excluded, with the reason among its corrections."""
+        return self._change_one(study, id, lambda each, now: transitions.excluded(each, now, reason))
+
+    def include(self, study: str, id: int, reason: str) -> Evaluation:
+        """The evaluation as not excluded."""
+        return self._change_one(study, id, lambda each, now: transitions.included(each, now, reason))
 
     def close(self) -> None:
         """Nothing to let go of."""

@@ -7,12 +7,14 @@ the storage's clock. Revisions are the store's: it gives the next one to whateve
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from pesky.errors import DataError
 from pesky.problem import Option
 from pesky.problem.fields import FrozenDict, number
-from pesky.store.contract import Limit, Question
-from pesky.store.evaluation import Attempt, Cause, Evaluation, State
+from pesky.store.attributes import as_json
+from pesky.store.contract import NOTHING, Datum, Limit, Question
+from pesky.store.evaluation import Attempt, Cause, Change, Correction, Evaluation, State
 from pesky.text import NAME, harmless
 
 EXPIRED = "its worker stopped renewing the lease"
@@ -22,29 +24,36 @@ SET_BACK = 1.0
 """Seconds by which a lease may seem to end later than it can before the clock counts as set back."""
 
 
-def asked(id: int, question: Question, now: float, worker: str | None, lease: float | None) -> Evaluation:
-    """A new evaluation, handed out for the first time."""
-    evaluation = Evaluation(
+def queued(id: int, question: Question, now: float) -> Evaluation:
+    """A new evaluation that nobody has been handed yet."""
+    return Evaluation(
         id=id,
         task=question.task,
         params=_plain(question.params),
         gain=None if question.gain is None else float(question.gain),
         price=float(question.price),
+        why=None if question.why is None else as_json(question.why),
+        state=State.QUEUED,
         attempts=0,
         asked=now,
     )
-    return _handed_out(evaluation, now, worker, lease)
 
 
-def added(id: int, task: str, params: Mapping[str, Option], outcomes: Mapping[str, float], now: float) -> Evaluation:
+def asked(id: int, question: Question, now: float, worker: str | None, lease: float | None) -> Evaluation:
+    """A new evaluation, handed out for the first time."""
+    return _handed_out(queued(id, question, now), now, worker, lease)
+
+
+def added(id: int, datum: Datum, now: float) -> Evaluation:
     """Data of the user's own."""
     return Evaluation(
         id=id,
-        task=task,
-        params=_plain(params),
+        task=datum.task,
+        params=_plain(datum.params),
         price=0.0,
         state=State.DONE,
-        outcomes=FrozenDict(_facts(f"your own data of {task!r}", {}, outcomes)),
+        outcomes=FrozenDict(_facts(f"your own data of {datum.task!r}", {}, datum.outcomes)),
+        attributes=as_json(datum.attributes),
         attempts=0,
         asked=now,
         ended=now,
@@ -69,7 +78,7 @@ def claimed(
     evaluation: Evaluation, now: float, losses: int | None, worker: str | None, lease: float | None
 ) -> Evaluation:
     """Handed out again if it is free, or failed if its workers were lost `losses` times already."""
-    if evaluation.state != State.LOST:
+    if evaluation.state not in (State.QUEUED, State.LOST):
         return evaluation
     if losses is not None and evaluation.losses >= losses:
         why = f"lost {_times(evaluation.losses)}, and not tried again: {evaluation.error}"
@@ -109,6 +118,7 @@ def told(
     expected: Collection[str],
     seconds: float | None,
     attempt: int | None,
+    attributes: Mapping[str, object] = NOTHING,
 ) -> Evaluation:
     """With these outcomes, done once it has all that are expected; a DataError if one was told otherwise before.
 
@@ -119,11 +129,15 @@ def told(
             f"{evaluation}: the result was of attempt {attempt}, and it was handed out {_times(evaluation.attempts)}: "
             "expected a result of what was asked here; add it as data of your own if it belongs to the study."
         )
-    known = _facts(str(evaluation), evaluation.outcomes, outcomes)
+    known, noted = (
+        _facts(str(evaluation), evaluation.outcomes, outcomes, _old(evaluation)),
+        _noted(evaluation, attributes),
+    )
     is_done = evaluation.state == State.DONE or all(outcome in known for outcome in expected)
-    if len(known) == len(evaluation.outcomes) and is_done == (evaluation.state == State.DONE):
+    is_news = len(known) > len(evaluation.outcomes) or noted is not evaluation.attributes
+    if not is_news and is_done == (evaluation.state == State.DONE):
         return evaluation
-    better = replace(evaluation, outcomes=FrozenDict(known), seconds=_duration(evaluation, seconds))
+    better = replace(evaluation, outcomes=FrozenDict(known), attributes=noted, seconds=_duration(evaluation, seconds))
     if not is_done or evaluation.state == State.DONE:
         return better
     return replace(_ended(better, State.DONE, now, None), cause=None)
@@ -136,6 +150,7 @@ def failed(
     attempt: int | None,
     seconds: float | None,
     outcomes: Mapping[str, float],
+    attributes: Mapping[str, object] = NOTHING,
 ) -> Evaluation:
     """Failed, with what it measured nevertheless; unchanged if done, abandoned or since handed to someone else."""
     if evaluation.state in (State.DONE, State.ABANDONED) or attempt not in (
@@ -143,11 +158,15 @@ def failed(
         evaluation.attempts,
     ):
         return evaluation
-    known = _facts(str(evaluation), evaluation.outcomes, outcomes)
+    known, noted = (
+        _facts(str(evaluation), evaluation.outcomes, outcomes, _old(evaluation)),
+        _noted(evaluation, attributes),
+    )
     is_old = evaluation.state == State.FAILED and evaluation.error == harmless(error)
-    if is_old and len(known) == len(evaluation.outcomes):
+    if is_old and len(known) == len(evaluation.outcomes) and noted is evaluation.attributes:
         return evaluation
-    more = replace(evaluation, outcomes=FrozenDict(known), seconds=_duration(evaluation, seconds), cause=None)
+    seconds = _duration(evaluation, seconds)
+    more = replace(evaluation, outcomes=FrozenDict(known), attributes=noted, seconds=seconds, cause=None)
     return _ended(more, State.FAILED, now, error)
 
 
@@ -176,15 +195,57 @@ def crashed(evaluation: Evaluation, now: float, error: str, attempt: int, attemp
 
 
 def abandoned(evaluation: Evaluation, now: float) -> Evaluation:
-    """Abandoned, if it was open, lost or failed."""
+    """Abandoned, if it was queued, open, lost or failed."""
     if evaluation.state in (State.DONE, State.ABANDONED):
         return evaluation
     return _ended(evaluation, State.ABANDONED, now, evaluation.error)
 
 
+def corrected(evaluation: Evaluation, now: float, outcomes: Mapping[str, float], reason: str) -> Evaluation:
+    """With these values in place of those that were told; a DataError if one was not, or the value is none."""
+    for outcome in outcomes:
+        if outcome not in evaluation.outcomes:
+            raise DataError(
+                f"{evaluation}: {outcome} was not told yet, so there is nothing to correct: tell it, or correct one of "
+                f"{', '.join(map(repr, evaluation.outcomes)) or 'those that are told'}."
+            )
+    values = _facts(str(evaluation), {}, outcomes)
+    changed = {outcome: value for outcome, value in values.items() if value != evaluation.outcomes[outcome]}
+    if not changed:
+        return evaluation
+    made = [
+        Correction(_iso(now), Change.CORRECTED, outcome, evaluation.outcomes[outcome], value, harmless(reason))
+        for outcome, value in changed.items()
+    ]
+    return replace(
+        evaluation,
+        outcomes=FrozenDict({**evaluation.outcomes, **changed}),
+        corrections=(*evaluation.corrections, *made),
+    )
+
+
+def excluded(evaluation: Evaluation, now: float, reason: str) -> Evaluation:
+    """Excluded, if it was not."""
+    return evaluation if evaluation.is_excluded else _weighed(evaluation, now, Change.EXCLUDED, reason)
+
+
+def included(evaluation: Evaluation, now: float, reason: str) -> Evaluation:
+    """Not excluded any more, if it was."""
+    return _weighed(evaluation, now, Change.INCLUDED, reason) if evaluation.is_excluded else evaluation
+
+
+def _weighed(evaluation: Evaluation, now: float, change: Change, reason: str) -> Evaluation:
+    made = Correction(_iso(now), change, None, None, None, harmless(reason))
+    return replace(evaluation, is_excluded=change is Change.EXCLUDED, corrections=(*evaluation.corrections, made))
+
+
+def _iso(now: float) -> str:
+    return datetime.fromtimestamp(now, UTC).isoformat(timespec="seconds")
+
+
 def counts(evaluation: Evaluation) -> bool:
-    """Whether a limit counts it: not the user's own data, nor what was abandoned without an outcome."""
-    return not evaluation.is_yours and (evaluation.state != State.ABANDONED or len(evaluation.outcomes) > 0)
+    """Whether a limit counts it: not the user's own data, what is queued, nor what was abandoned without an outcome."""
+    return evaluation.attempts > 0 and (evaluation.state != State.ABANDONED or len(evaluation.outcomes) > 0)
 
 
 def is_beyond(limit: Limit, evaluations: int, cost: float, price: float) -> bool:
@@ -244,17 +305,33 @@ def _seconds(what: str, given: float) -> float:
     return value
 
 
-def _facts(what: str, known: Mapping[str, float], outcomes: Mapping[str, float]) -> dict[str, float]:
-    """What was told before and is told now."""
+def _old(evaluation: Evaluation) -> set[tuple[str | None, float | None]]:
+    """The values that were told and corrected since."""
+    return {(each.outcome, each.old) for each in evaluation.corrections}
+
+
+def _noted(evaluation: Evaluation, attributes: Mapping[str, object]) -> Mapping[str, object]:
+    """The attributes with these among them; the very same where they are there already."""
+    new = as_json({**evaluation.attributes, **attributes}) if attributes else evaluation.attributes
+    return evaluation.attributes if new == evaluation.attributes else new
+
+
+def _facts(
+    what: str,
+    known: Mapping[str, float],
+    outcomes: Mapping[str, float],
+    corrected: Collection[tuple[str | None, float | None]] = (),
+) -> dict[str, float]:
+    """What was told before and is told now, but for values that were corrected since."""
     facts = dict(known)
     for outcome, given in outcomes.items():
         value = float(given)
         if not math.isfinite(value):
             raise DataError(f"{what}: {outcome} was {given!r}: expected a finite number: say that it failed instead.")
-        if facts.setdefault(outcome, value) != value:
+        if facts.setdefault(outcome, value) != value and (outcome, value) not in corrected:
             raise DataError(
                 f"{what}: {outcome} was told as {facts[outcome]!r} before and as {value!r} now: expected one value. "
-                "Add a second measurement as an evaluation of its own."
+                "Add a second measurement as an evaluation of its own, or correct the first one."
             )
     return facts
 

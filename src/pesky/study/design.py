@@ -6,7 +6,7 @@ from pesky.numerics.rng import source_of
 from pesky.problem import Option, Problem
 from pesky.run.spending import typical_price
 from pesky.space import Space
-from pesky.store import Evaluation, Question, State
+from pesky.store import Evaluation, Question
 from pesky.study.pending import Answered
 
 
@@ -33,7 +33,7 @@ class InitialDesign:
         """How many values of each outcome were told, or are awaited."""
         counts = dict.fromkeys(self._problem.outcomes, 0)
         for e in evaluations.values():
-            awaited = self._problem.tasks[e.task].outcomes if e.is_open or e.state is State.LOST else ()
+            awaited = self._problem.tasks[e.task].outcomes if e.is_awaited else ()
             for name in {*e.outcomes, *awaited}:
                 counts[name] += 1
         return counts

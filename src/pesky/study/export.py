@@ -32,7 +32,10 @@ def as_dict(e: Evaluation) -> dict[str, object]:
     """The evaluation as plain data."""
     plain = {"id": e.id, "task": e.task, "params": dict(e.params), "outcomes": dict(e.outcomes)}
     fields = {field: getattr(e, field) for field in FIELDS} | {"state": e.state.value}
-    return {**plain, **fields, "history": [vars(attempt) for attempt in e.history]}
+    more = {"why": None if e.why is None else dict(e.why), "attributes": dict(e.attributes)}
+    history = [vars(attempt) for attempt in e.history]
+    corrections = [vars(correction) for correction in e.corrections]
+    return {**plain, **fields, **more, "is_excluded": e.is_excluded, "history": history, "corrections": corrections}
 
 
 def table(problem: Problem, evaluations: Iterable[Evaluation]) -> list[dict[str, object]]:

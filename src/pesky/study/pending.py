@@ -21,10 +21,9 @@ def pending(problem: Problem, points: Points, evaluations: Iterable[Evaluation])
     awaited: list[Evaluation] = []
     rows: list[list[bool]] = []
     for e in evaluations:
-        is_awaited = e.is_open or e.state is State.LOST
         is_mute = e.state is State.FAILED and (problem.tasks[e.task].failures == "record" or e.is_given_up)
         missing = set(problem.informs(e.task)) - e.outcomes.keys()
-        if missing and (is_awaited or is_mute):
+        if missing and (e.is_awaited or is_mute):
             awaited.append(e)
             rows.append([name in missing for name in problem.rows])
     return Pending(points.stack(awaited), torch.tensor(rows)) if awaited else None
@@ -53,7 +52,7 @@ def answered(problem: Problem, evaluations: Iterable[Evaluation], tasks: Collect
         point = tuple(e.params[name] for name in problem.parameters)
         known = told.setdefault(point, set())
         known.update(e.outcomes)
-        is_unanswered = e.is_open or e.state in (State.LOST, State.FAILED)
+        is_unanswered = e.is_awaited or e.state is State.FAILED
         for task, expected in outcomes.items():
             if (e.task == task and is_unanswered) or known.issuperset(expected):
                 found[task].setdefault(point, e)

@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, Double, Integer, Text
@@ -11,7 +12,8 @@ from sqlalchemy import BigInteger, Double, Integer, Text
 from pesky.errors import StorageError
 from pesky.problem import Option
 from pesky.problem.fields import FrozenDict
-from pesky.store.evaluation import Attempt, Cause, Evaluation, State
+from pesky.store.attributes import as_json
+from pesky.store.evaluation import Attempt, Cause, Change, Correction, Evaluation, State
 from pesky.store.sql.schema import evaluations
 from pesky.text import harmless, one_line
 
@@ -27,6 +29,10 @@ def to_row(evaluation: Evaluation) -> dict[str, object]:
         "outcomes": _text(evaluation.outcomes),
         "cause": None if evaluation.cause is None else evaluation.cause.value,
         "history": json.dumps([{**asdict(each), "cause": each.cause.value} for each in evaluation.history]),
+        "attributes": _text(evaluation.attributes),
+        "why": None if evaluation.why is None else _text(evaluation.why),
+        "corrections": json.dumps([asdict(each) for each in evaluation.corrections]),
+        "is_excluded": int(evaluation.is_excluded),
     }
 
 
@@ -95,6 +101,36 @@ def _read_attempt(worker: object, began: object, ended: object, cause: object, e
     )
 
 
+def _read_object(value: str) -> FrozenDict[object]:
+    found = json.loads(value)
+    if not isinstance(found, dict):
+        raise TypeError
+    return as_json(found)  # someone else may have written more than we keep
+
+
+def _read_corrections(value: str) -> tuple[Correction, ...]:
+    return tuple(_read_correction(**each) for each in json.loads(value))
+
+
+def _read_correction(
+    when: object, change: object, outcome: object, old: object, new: object, reason: object
+) -> Correction:
+    return Correction(
+        datetime.fromisoformat(_read_text(when)).isoformat(timespec="seconds"),
+        Change(change),
+        None if outcome is None else _read_text(outcome),
+        None if old is None else _read_number(old),
+        None if new is None else _read_number(new),
+        _read_text(reason),
+    )
+
+
+def _read_truth(value: object) -> bool:
+    if value not in (0, 1):
+        raise ValueError
+    return bool(value)
+
+
 Reader = tuple[Callable[[Any], Any], str]
 
 _BY_NAME: dict[str, Reader] = {
@@ -103,6 +139,10 @@ _BY_NAME: dict[str, Reader] = {
     "params": (_read_params, "a JSON object of texts and finite numbers"),
     "outcomes": (_read_outcomes, "a JSON object of finite numbers"),
     "history": (_read_history, "a JSON list of attempts"),
+    "attributes": (_read_object, "a JSON object"),
+    "why": (_read_object, "a JSON object"),
+    "corrections": (_read_corrections, "a JSON list of corrections"),
+    "is_excluded": (_read_truth, "0 or 1"),
 }
 _BY_TYPE: dict[type, Reader] = {
     Text: (_read_text, "a text"),

@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 from sqlalchemy import ColumnElement, Connection, Double, FromClause, case, func, insert, literal, or_, select, update
+from sqlalchemy.exc import IntegrityError
 
 from pesky.errors import DataError
 from pesky.store import transitions
-from pesky.store.checks import gone, unknown_id
+from pesky.store.checks import gone, name_taken, unknown_id
 from pesky.store.evaluation import Evaluation, State
 from pesky.store.sql.evaluation_rows import COLUMNS, from_row, to_row
-from pesky.store.sql.schema import evaluations, studies
+from pesky.store.sql.schema import evaluations, problems, studies
 
 _COUNTS = (evaluations.c.attempts > 0) & or_(
     evaluations.c.state != State.ABANDONED.value, evaluations.c.outcomes != "{}"
@@ -79,9 +80,31 @@ class LockedStudy:
         return kept
 
     def replace_problem(self, problem: str) -> None:
-        """Keep this problem with the study from now on."""
+        """Keep this problem in place of the present one."""
         self._next()
         self._connection.execute(update(studies).where(studies.c.id == self._key).values(problem=problem))
+        last = (problems.c.study == self._key) & (problems.c.number == self._problems() - 1)
+        self._connection.execute(update(problems).where(last).values(problem=problem))
+
+    def change_problem(self, problem: str) -> None:
+        """Keep this problem with the study from now on, and the earlier ones in its history."""
+        self._next()
+        self._connection.execute(update(studies).where(studies.c.id == self._key).values(problem=problem))
+        row = {"study": self._key, "number": self._problems(), "since": self.now, "problem": problem}
+        self._connection.execute(insert(problems).values(row))
+
+    def rename(self, name: str) -> None:
+        """Keep the study under another name."""
+        try:
+            with self._connection.begin_nested():
+                self._connection.execute(update(studies).where(studies.c.id == self._key).values(name=name))
+        except IntegrityError as error:
+            raise name_taken(name) from error
+
+    def _problems(self) -> int:
+        """How many problems the study had."""
+        count = select(func.coalesce(func.max(problems.c.number) + 1, 0)).where(problems.c.study == self._key)
+        return int(self._connection.scalar(count) or 0)
 
     def finish(self) -> None:
         """Keep the revision that the study has come to."""

@@ -22,7 +22,7 @@ from pesky.errors import StorageError
 from pesky.store.sql.database import Database
 from pesky.store.sql.url import shown
 
-VERSION = 2
+VERSION = 3
 
 _tables = MetaData()
 
@@ -66,9 +66,23 @@ evaluations = Table(
     Column("losses", Integer, nullable=False, server_default="0"),
     Column("history", Text, nullable=False, server_default="[]"),  # JSON
     Column("lease", Double),
+    Column("attributes", Text, nullable=False, server_default="{}"),  # JSON, as are the next two
+    Column("why", Text),
+    Column("corrections", Text, nullable=False, server_default="[]"),
+    Column("is_excluded", Integer, nullable=False, server_default="0"),
     Index("pesky_by_revision", "study", "revision"),
     Index("pesky_by_expires", "study", "expires"),
 )
+
+problems = Table(
+    "pesky_problems",
+    _tables,
+    Column("study", Integer, ForeignKey("pesky_studies.id"), primary_key=True, autoincrement=False),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("since", Double, nullable=False),
+    Column("problem", Text, nullable=False),
+)
+"""Every problem that a study had; that of the largest number is the present one, which its own row has as well."""
 
 clocks = Table(
     "pesky_clocks",

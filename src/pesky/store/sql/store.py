@@ -4,7 +4,7 @@ Each method loads rows, lets `transitions` say what becomes of them, and writes 
 are ordered by SQLite's one write lock or by a lock on the study's row in PostgreSQL.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,14 +15,14 @@ from sqlalchemy.exc import IntegrityError
 from pesky.problem import Option
 from pesky.store import transitions
 from pesky.store.checks import check_name, check_since, gone
-from pesky.store.contract import Limit, Question, Refusal, StudyRecord
+from pesky.store.contract import NOTHING, Datum, Limit, ProblemRecord, Question, Refusal, StudyRecord
 from pesky.store.evaluation import Evaluation, State
 from pesky.store.sql import study_rows
 from pesky.store.sql.clock import clock_of, steady_clock
 from pesky.store.sql.database import Database
 from pesky.store.sql.evaluation_rows import COLUMNS, from_row
 from pesky.store.sql.locked_study import LockedStudy, is_lease_stale
-from pesky.store.sql.schema import evaluations, prepare, studies
+from pesky.store.sql.schema import evaluations, prepare, problems, studies
 from pesky.store.sql.url import path_of, rendered, shown
 
 R = TypeVar("R")
@@ -76,7 +76,11 @@ class SqlStore:
             row = {"name": name, "problem": problem, "seed": seed, "identity": identity}
             try:
                 with connection.begin_nested():
-                    connection.execute(insert(studies).values(**row, revision=0, created=self._now()))
+                    now = float(connection.scalar(select(self._now())) or 0.0)
+                    connection.execute(insert(studies).values(**row, revision=0, created=now))
+                    key = connection.scalar(select(studies.c.id).where(studies.c.identity == identity))
+                    first = {"study": key, "number": 0, "since": now, "problem": problem}
+                    connection.execute(insert(problems).values(first))
             except IntegrityError:  # someone else was faster
                 return study_rows.get(connection, name)
             return StudyRecord(**row)
@@ -92,9 +96,26 @@ class SqlStore:
         """The names of all studies, in the order of their creation."""
         return self._database.read(study_rows.names)
 
+    def record(self, study: str) -> StudyRecord:
+        """The study as it is kept now."""
+        return self._database.read(lambda connection: study_rows.of_identity(connection, study))
+
     def replace_problem(self, study: str, problem: str) -> None:
-        """Keep this problem with the study from now on."""
+        """Keep this problem in place of the present one."""
         self._change(study, lambda locked: locked.replace_problem(problem), is_repeatable=True)
+
+    def change_problem(self, study: str, problem: str) -> None:
+        """Keep this problem with the study from now on, and the earlier ones in its history."""
+        self._change(study, lambda locked: locked.change_problem(problem))
+
+    def problems(self, study: str) -> list[ProblemRecord]:
+        """The problems that the study had, the present one last."""
+        return self._database.read(lambda connection: study_rows.problems_of(connection, study))
+
+    def rename(self, study: str, name: str) -> None:
+        """Keep the study under another name."""
+        check_name(name)
+        self._change(study, lambda locked: locked.rename(name), is_repeatable=True)
 
     def delete(self, study: str) -> None:
         """Forget a study and all its evaluations; nothing if it is gone already."""
@@ -102,6 +123,7 @@ class SqlStore:
         def forget(connection: Connection) -> None:
             key = connection.scalar(select(studies.c.id).where(studies.c.identity == study).with_for_update())
             connection.execute(delete(evaluations).where(evaluations.c.study == key))
+            connection.execute(delete(problems).where(problems.c.study == key))
             connection.execute(delete(studies).where(studies.c.id == key))
 
         self._database.write(forget, is_repeatable=True)
@@ -150,18 +172,43 @@ class SqlStore:
 
     def add(self, study: str, task: str, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
         """Data of the user's own, as an evaluation that is done."""
-        return self._change(
-            study,
-            lambda locked: locked.insert(transitions.added(locked.next_id(), task, params, outcomes, locked.now)),
-        )
+        return self.add_all(study, [Datum(task, params, outcomes)])[0]
+
+    def add_all(self, study: str, data: Sequence[Datum]) -> list[Evaluation]:
+        """The same for many, or for none of them if one is refused."""
+
+        def insert_all(locked: LockedStudy) -> list[Evaluation]:
+            return [locked.insert(transitions.added(locked.next_id(), each, locked.now)) for each in data]
+
+        return self._change(study, insert_all)
+
+    def enqueue(self, study: str, questions: Sequence[Question]) -> list[Evaluation]:
+        """The questions as evaluations that are queued."""
+
+        def insert_all(locked: LockedStudy) -> list[Evaluation]:
+            return [locked.insert(transitions.queued(locked.next_id(), each, locked.now)) for each in questions]
+
+        return self._change(study, insert_all)
 
     def claim(
-        self, study: str, tasks: Collection[str], *, losses: int | None, worker: str | None, lease: float | None
+        self,
+        study: str,
+        tasks: Collection[str],
+        *,
+        losses: int | None,
+        worker: str | None,
+        lease: float | None,
+        limit: Limit = Limit(),  # noqa: B008
     ) -> Evaluation | None:
-        """The first lost evaluation of these tasks, handed out again; None if there is none."""
+        """The first queued evaluation of these tasks, or else the first lost one; None if there is none."""
 
         def hand_out(locked: LockedStudy) -> Evaluation | None:
-            for each in locked.where(evaluations.c.state == State.LOST.value, evaluations.c.task.in_(tuple(tasks))):
+            is_free = evaluations.c.state.in_((State.QUEUED.value, State.LOST.value))
+            free = locked.where(is_free, evaluations.c.task.in_(tuple(tasks)))
+            _, counted, cost = locked.totals() if free else (0, 0, 0.0)
+            for each in sorted(free, key=lambda each: each.state is not State.QUEUED):
+                if each.state is State.QUEUED and transitions.is_beyond(limit, counted, cost, each.price):
+                    continue
                 kept = locked.update(each, transitions.claimed(each, locked.now, losses, worker, lease))
                 if kept.attempts > each.attempts:
                     return kept
@@ -191,11 +238,12 @@ class SqlStore:
         seconds: float | None,
         *,
         attempt: int | None = None,
+        attributes: Mapping[str, object] = NOTHING,
     ) -> Evaluation:
         """Keep these outcomes; the evaluation is done once it has all that are `expected` of its task."""
 
         def end(each: Evaluation, now: float) -> Evaluation:
-            return transitions.told(each, now, outcomes, expected, seconds, attempt)
+            return transitions.told(each, now, outcomes, expected, seconds, attempt, attributes)
 
         return self._change_one(study, id, end)
 
@@ -208,11 +256,12 @@ class SqlStore:
         attempt: int | None,
         seconds: float | None,
         outcomes: Mapping[str, float],
+        attributes: Mapping[str, object] = NOTHING,
     ) -> Evaluation:
         """The evaluation as failed, with what it measured nevertheless."""
 
         def end(each: Evaluation, now: float) -> Evaluation:
-            return transitions.failed(each, now, error, attempt, seconds, outcomes)
+            return transitions.failed(each, now, error, attempt, seconds, outcomes, attributes)
 
         return self._change_one(study, id, end, is_repeatable=attempt is not None)
 
@@ -235,6 +284,18 @@ class SqlStore:
     def abandon(self, study: str, id: int) -> Evaluation:
         """The evaluation as abandoned."""
         return self._change_one(study, id, transitions.abandoned)
+
+    def correct(self, study: str, id: int, outcomes: Mapping[str, float], reason: str) -> Evaluation:
+        """The evaluation with these values in place of those told, which its corrections keep."""
+        return self._change_one(study, id, lambda each, now: transitions.corrected(each, now, outcomes, reason))
+
+    def exclude(self, study: str, id: int, reason: str) -> Evaluation:
+        """The evaluation as excluded, with the reason among its corrections."""
+        return self._change_one(study, id, lambda each, now: transitions.excluded(each, now, reason))
+
+    def include(self, study: str, id: int, reason: str) -> Evaluation:
+        """The evaluation as not excluded."""
+        return self._change_one(study, id, lambda each, now: transitions.included(each, now, reason))
 
     def close(self) -> None:
         """Let go of connections; the store may be used again afterwards."""

@@ -3,9 +3,11 @@
 from sqlalchemy import Connection, select
 
 from pesky.errors import StorageError
-from pesky.store.checks import unknown_study
-from pesky.store.contract import StudyRecord
-from pesky.store.sql.schema import studies
+from pesky.store.checks import gone, unknown_study
+from pesky.store.contract import ProblemRecord, StudyRecord
+from pesky.store.sql.schema import problems, studies
+
+_COLUMNS = studies.c.name, studies.c.problem, studies.c.seed, studies.c.identity
 
 
 def names(connection: Connection) -> list[str]:
@@ -15,10 +17,23 @@ def names(connection: Connection) -> list[str]:
 
 def find(connection: Connection, name: str) -> StudyRecord | None:
     """The study of that name, if there is one."""
-    columns = studies.c.name, studies.c.problem, studies.c.seed, studies.c.identity
-    statement = select(*columns).where(studies.c.name == name)
-    found = connection.execute(statement).one_or_none()
+    found = connection.execute(select(*_COLUMNS).where(studies.c.name == name)).one_or_none()
     return None if found is None else StudyRecord(*found)
+
+
+def of_identity(connection: Connection, identity: str) -> StudyRecord:
+    """The study of that identity; StudyGone if there is none."""
+    found = connection.execute(select(*_COLUMNS).where(studies.c.identity == identity)).one_or_none()
+    if found is None:
+        raise gone()
+    return StudyRecord(*found)
+
+
+def problems_of(connection: Connection, identity: str) -> list[ProblemRecord]:
+    """The problems that the study of that identity had, the present one last; StudyGone if there is none."""
+    had = select(problems.c.since, problems.c.problem).join(studies).where(studies.c.identity == identity)
+    found = [ProblemRecord(*row) for row in connection.execute(had.order_by(problems.c.number))]
+    return found or [ProblemRecord(0.0, of_identity(connection, identity).problem)]
 
 
 def get(connection: Connection, name: str) -> StudyRecord:

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Callable
 
-from sqlalchemy import Connection, select, text, update
+from sqlalchemy import Connection, insert, literal, select, text, update
 
 from pesky.store.sql import schema
 from pesky.store.sql.database import Database
@@ -31,7 +31,22 @@ def _from_1(connection: Connection) -> None:
     schema.clocks.create(connection)
 
 
-MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _from_1}
+def _from_2(connection: Connection) -> None:
+    """Evaluations get attributes, how they were chosen and corrections, and studies a history of problems."""
+    for column in (
+        "attributes TEXT NOT NULL DEFAULT '{}'",
+        "why TEXT",
+        "corrections TEXT NOT NULL DEFAULT '[]'",
+        "is_excluded INTEGER NOT NULL DEFAULT 0",
+    ):
+        connection.execute(text(f"ALTER TABLE {schema.evaluations.name} ADD COLUMN {column}"))
+    schema.problems.create(connection)
+    columns = schema.studies.c.id, literal(0), schema.studies.c.created, schema.studies.c.problem
+    into = ["study", "number", "since", "problem"]
+    connection.execute(insert(schema.problems).from_select(into, select(*columns)))
+
+
+MIGRATIONS: dict[int, Callable[[Connection], None]] = {1: _from_1, 2: _from_2}
 """From each older version to the next one: the key is the version that a migration starts from."""
 
 

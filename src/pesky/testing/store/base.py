@@ -33,7 +33,7 @@ class StoreTest:
 def append(store: Store, **given) -> Evaluation | Refusal:
     """What the store says to a question, of which only what matters needs to be given."""
     name = given.pop("name", STUDY)
-    asked = {key: given.pop(key) for key in ("gain", "price") if key in given}
+    asked = {key: given.pop(key) for key in ("gain", "price", "why") if key in given}
     question = Question(given.pop("task", "t"), given.pop("params", {"x": 0.5}), **asked)
     return store.append(name, question, **{"known": None, "limit": Limit(), "worker": None, "lease": None} | given)
 

@@ -18,6 +18,7 @@ _workers = st.sampled_from(["ada", "ben"])
 _leases = st.sampled_from([0.0, 2.0, 8.0])
 _attempts = st.sampled_from([None, 1, 1, 2])
 _values = st.sampled_from([0.0, 0.0, 0.0, 1.0])  # mostly the same, so that the same and another are both told
+_attributes = st.sampled_from([{}, {}, {"epochs": 3}, {"epochs": 4, "by": ["ada"]}])
 _errors = st.sampled_from(["out of memory", "interrupted"])
 
 
@@ -63,7 +64,7 @@ class StoreMachine(RuleBasedStateMachine):
     def append(self, handle, task, missed, evaluations, cost, price, worker, lease) -> None:
         """A question, from someone who knows all the others or missed one, and under some limit."""
         known = None if missed is None else max(len(self.reference.all) - missed, 0)
-        question = Question(task, {"x": len(self.reference.all) / 7}, 0.5, price)
+        question = Question(task, {"x": len(self.reference.all) / 7}, 0.5, price, {"kind": "a guess"})
         limit = Limit(evaluations, cost)
         self._both(handle, "append", question, known=known, limit=limit, worker=worker, lease=lease)
 
@@ -78,10 +79,17 @@ class StoreMachine(RuleBasedStateMachine):
         losses=st.none() | st.integers(1, 2),
         worker=_workers,
         lease=st.none() | _leases,
+        evaluations=st.sampled_from([None, None, 2]),
     )
-    def claim(self, handle, tasks, losses, worker, lease) -> None:
-        """Someone is free for what others have lost."""
-        self._both(handle, "claim", tasks, losses=losses, worker=worker, lease=lease)
+    def claim(self, handle, tasks, losses, worker, lease, evaluations) -> None:
+        """Someone is free for what is queued, or what others have lost."""
+        limit = Limit(evaluations)
+        self._both(handle, "claim", tasks, losses=losses, worker=worker, lease=lease, limit=limit)
+
+    @rule(handle=_handles, tasks=st.lists(st.sampled_from(sorted(TASKS)), max_size=2))
+    def enqueue(self, handle, tasks) -> None:
+        """Someone wants something measured first."""
+        self._both(handle, "enqueue", [Question(task, {"x": 0.125}, None, 0.1) for task in tasks])
 
     @rule(handle=_handles, attempts=st.dictionaries(st.integers(0, 6), st.integers(1, 2)), lease=_leases)
     def renew(self, handle, attempts, lease) -> None:
@@ -89,23 +97,51 @@ class StoreMachine(RuleBasedStateMachine):
         self._both(handle, "renew", attempts, lease)
 
     @precondition(lambda self: self.reference.all)
-    @rule(handle=_handles, data=st.data(), attempt=_attempts, seconds=st.sampled_from([None, 2.5]))
-    def tell(self, handle, data, attempt, seconds) -> None:
+    @rule(
+        handle=_handles, data=st.data(), attempt=_attempts, seconds=st.sampled_from([None, 2.5]), attributes=_attributes
+    )
+    def tell(self, handle, data, attempt, seconds, attributes) -> None:
         """Some or all outcomes: in time, late, again, or in contradiction."""
         id = data.draw(st.integers(0, len(self.reference.all) - 1))
         expected = TASKS[self.reference.all[id]["task"]]
         outcomes = data.draw(st.dictionaries(st.sampled_from(expected), _values))
-        self._both(handle, "tell", id, outcomes, expected, seconds, attempt=attempt)
+        self._both(handle, "tell", id, outcomes, expected, seconds, attempt=attempt, attributes=attributes)
 
     @precondition(lambda self: self.reference.all)
-    @rule(handle=_handles, data=st.data(), error=_errors, attempt=_attempts, seconds=st.sampled_from([None, 2.5]))
-    def fail(self, handle, data, error, attempt, seconds) -> None:
+    @rule(
+        handle=_handles,
+        data=st.data(),
+        error=_errors,
+        attempt=_attempts,
+        seconds=st.sampled_from([None, 2.5]),
+        attributes=_attributes,
+    )
+    def fail(self, handle, data, error, attempt, seconds, attributes) -> None:
         """A failure with what was measured nevertheless, of this attempt or of another."""
         id = data.draw(st.integers(0, len(self.reference.all) - 1))
         outcomes = data.draw(
             st.dictionaries(st.sampled_from(TASKS[self.reference.all[id]["task"]]), _values, max_size=1)
         )
-        self._both(handle, "fail", id, error, attempt=attempt, seconds=seconds, outcomes=outcomes)
+        given = {"seconds": seconds, "outcomes": outcomes, "attributes": attributes}
+        self._both(handle, "fail", id, error, attempt=attempt, **given)
+
+    @precondition(lambda self: self.reference.all)
+    @rule(handle=_handles, data=st.data(), value=_values)
+    def correct(self, handle, data, value) -> None:
+        """The user takes back what was told, or what was not."""
+        id = data.draw(st.integers(0, len(self.reference.all) - 1))
+        outcome = data.draw(st.sampled_from(TASKS[self.reference.all[id]["task"]]))
+        self._both(handle, "correct", id, {outcome: value}, "a slip")
+
+    @rule(handle=_handles, id=st.integers(0, 6))
+    def exclude(self, handle, id) -> None:
+        """The user does not trust it."""
+        self._both(handle, "exclude", id, "a power cut")
+
+    @rule(handle=_handles, id=st.integers(0, 6))
+    def include(self, handle, id) -> None:
+        """The user does."""
+        self._both(handle, "include", id, "it was none")
 
     @rule(
         handle=_handles,
@@ -141,7 +177,8 @@ class StoreMachine(RuleBasedStateMachine):
         assert sorted(self.known) == list(range(len(self.reference.all)))
         assert [facts(each) for _, each in sorted(self.known.items())] == self.reference.all
         for id, each in known.items():
-            assert dict(each.outcomes).items() <= dict(self.known[id].outcomes).items(), "a fact vanished"
+            now = {**self.known[id].outcomes, **_first(self.known[id])}
+            assert {**each.outcomes, **_first(each)}.items() <= now.items(), "a fact vanished"
         self.reference.changed = set()
 
     def teardown(self) -> None:
@@ -164,9 +201,16 @@ class StoreMachine(RuleBasedStateMachine):
         assert found == expected
 
 
+def _first(evaluation: Evaluation) -> dict[str | None, float | None]:
+    """What was told first of the outcomes that were corrected since."""
+    return {made.outcome: made.old for made in reversed(evaluation.corrections)}
+
+
 def _outcome(method: Callable[..., object], *arguments: object, **named: object) -> object:
     try:
         result = method(*arguments, **named)
     except DataError:
         return DataError
+    if isinstance(result, list):
+        return [facts(each) if isinstance(each, Evaluation) else each for each in result]
     return facts(result) if isinstance(result, Evaluation) else result

@@ -1,7 +1,8 @@
 """The contract of a store once more, as simply as possible and for one caller: what `StoreMachine` compares with."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 from pesky.errors import DataError
@@ -25,7 +26,9 @@ class SomeText:
 
 def facts(evaluation: Evaluation) -> Facts:
     """All that a store says of an evaluation, except when it last changed."""
-    plain = asdict(evaluation) | {"params": dict(evaluation.params), "outcomes": dict(evaluation.outcomes)}
+    plain = asdict(evaluation)
+    plain |= {key: dict(plain[key]) for key in ("params", "outcomes", "attributes")}
+    plain["why"] = None if evaluation.why is None else dict(evaluation.why)
     return {key: value for key, value in plain.items() if key not in ("revision", "study")}
 
 
@@ -42,32 +45,41 @@ class ReferenceStore:
     ) -> Facts | Refusal:
         """What the store's method should return, as facts."""
         self.expire()
-        counted = [
-            each["price"]
-            for each in self.all
-            if each["attempts"] > 0 and not (each["state"] == "abandoned" and not each["outcomes"])
-        ]
-        beyond_count = limit.evaluations is not None and len(counted) >= limit.evaluations
-        beyond_cost = limit.cost is not None and sum(counted) + question.price > limit.cost + 1e-6
+        beyond_count, beyond_cost = self._beyond(limit, question.price)
         outdated = known is not None and len(self.all) > known
         if outdated or beyond_count or beyond_cost:
             return Refusal(outdated, beyond_count or beyond_cost)
-        new = self._new(question.task, question.params, question.gain, question.price)
+        new = self._new(question.task, question.params, question.gain, question.price, question.why)
         self._hand_out(new, worker, lease)
         return dict(new)
+
+    def enqueue(self, questions: Sequence[Question]) -> list[Facts]:
+        """What the store's method should return, as facts."""
+        self.expire()
+        return [dict(self._new(each.task, each.params, each.gain, each.price, each.why)) for each in questions]
 
     def add(self, task: str, params: Mapping[str, Any], outcomes: Mapping[str, float]) -> Facts:
         """What the store's method should return, as facts."""
         self.expire()
-        new = self._new(task, params, None, 0.0)
+        new = self._new(task, params, None, 0.0, None)
         new.update(state="done", outcomes=dict(outcomes), ended=self.now)
         return dict(new)
 
     def claim(
-        self, tasks: Collection[str], *, losses: int | None, worker: str | None, lease: float | None
+        self,
+        tasks: Collection[str],
+        *,
+        losses: int | None,
+        worker: str | None,
+        lease: float | None,
+        limit: Limit,
     ) -> Facts | None:
         """What the store's method should return, as facts."""
         self.expire()
+        for each in self.all:
+            if each["state"] == "queued" and each["task"] in tasks and not any(self._beyond(limit, each["price"])):
+                self._hand_out(each, worker, lease)
+                return dict(each)
         for each in self.all:
             if each["state"] == "lost" and each["task"] in tasks:
                 if losses is None or each["losses"] < losses:
@@ -97,6 +109,7 @@ class ReferenceStore:
         seconds: float | None,
         *,
         attempt: int | None,
+        attributes: Mapping[str, object],
     ) -> Facts:
         """What the store's method should return, as facts."""
         each = self._get(id)
@@ -104,23 +117,32 @@ class ReferenceStore:
             raise DataError("no such attempt")
         news = self._news(each, outcomes)
         becomes_done = each["state"] != "done" and set(expected) <= {*each["outcomes"], *outcomes}
-        if news or becomes_done:
-            self._set(each, outcomes={**each["outcomes"], **news})
+        noted = {**each["attributes"], **attributes}
+        if news or becomes_done or noted != each["attributes"]:
+            self._set(each, outcomes={**each["outcomes"], **news}, attributes=noted)
             each["seconds"] = each["seconds"] if seconds is None else seconds
         if becomes_done:
             self._end(each, "done", None)
         return dict(each)
 
     def fail(
-        self, id: int, error: str, *, attempt: int | None, seconds: float | None, outcomes: Mapping[str, float]
+        self,
+        id: int,
+        error: str,
+        *,
+        attempt: int | None,
+        seconds: float | None,
+        outcomes: Mapping[str, float],
+        attributes: Mapping[str, object],
     ) -> Facts:
         """What the store's method should return, as facts."""
         each = self._get(id)
         if each["state"] in ("done", "abandoned") or attempt not in (None, each["attempts"]):
             return dict(each)
         news = self._news(each, outcomes)
-        if news or each["state"] != "failed" or each["error"] != error:
-            each["outcomes"] = {**each["outcomes"], **news}
+        noted = {**each["attributes"], **attributes}
+        if news or each["state"] != "failed" or each["error"] != error or noted != each["attributes"]:
+            each["outcomes"], each["attributes"] = {**each["outcomes"], **news}, noted
             each["seconds"] = each["seconds"] if seconds is None else seconds
             self._end(each, "failed", error)
         return dict(each)
@@ -160,9 +182,58 @@ class ReferenceStore:
                 self._free(each, SomeText(), "lost", each["expires"])
                 each["losses"] += 1
 
-    def _new(self, task: str, params: Mapping[str, Any], gain: float | None, price: float) -> Facts:
+    def correct(self, id: int, outcomes: Mapping[str, float], reason: str) -> Facts:
+        """What the store's method should return, as facts."""
+        each = self._get(id)
+        if not set(outcomes) <= set(each["outcomes"]):
+            raise DataError("not told")
+        for name, value in outcomes.items():
+            if each["outcomes"][name] != value:
+                made = self._correction("corrected", name, each["outcomes"][name], value, reason)
+                new = {**each["outcomes"], name: value}
+                self._set(each, outcomes=new, corrections=(*each["corrections"], made))
+        return dict(each)
+
+    def exclude(self, id: int, reason: str) -> Facts:
+        """What the store's method should return, as facts."""
+        return self._weigh(id, True, "excluded", reason)
+
+    def include(self, id: int, reason: str) -> Facts:
+        """What the store's method should return, as facts."""
+        return self._weigh(id, False, "included", reason)
+
+    def _weigh(self, id: int, is_excluded: bool, change: str, reason: str) -> Facts:
+        each = self._get(id)
+        if each["is_excluded"] != is_excluded:
+            made = self._correction(change, None, None, None, reason)
+            self._set(each, is_excluded=is_excluded, corrections=(*each["corrections"], made))
+        return dict(each)
+
+    def _correction(self, change: str, outcome: str | None, old: float | None, new: float | None, reason: str) -> Facts:
+        words = {"change": change, "outcome": outcome, "reason": reason}
+        return {"when": datetime.fromtimestamp(self.now, UTC).isoformat(), "old": old, "new": new, **words}
+
+    def _beyond(self, limit: Limit, price: float) -> tuple[bool, bool]:
+        """Whether one more at this price is beyond the limit of evaluations, and beyond that of cost."""
+        counted = [
+            each["price"]
+            for each in self.all
+            if each["attempts"] > 0 and not (each["state"] == "abandoned" and not each["outcomes"])
+        ]
+        beyond_count = limit.evaluations is not None and len(counted) >= limit.evaluations
+        return beyond_count, limit.cost is not None and sum(counted) + price > limit.cost + 1e-6
+
+    def _new(
+        self,
+        task: str,
+        params: Mapping[str, Any],
+        gain: float | None,
+        price: float,
+        why: Mapping[str, object] | None,
+    ) -> Facts:
         new: Facts = {"id": len(self.all), "task": task, "params": dict(params), "gain": gain, "price": price}
-        new.update(state="pending", outcomes={}, error=None, attempts=0, worker=None, asked=self.now)
+        new.update(why=why, attributes={}, is_excluded=False, corrections=())
+        new.update(state="queued", outcomes={}, error=None, attempts=0, worker=None, asked=self.now)
         new.update(began=None, ended=None, seconds=None, expires=None, lease=None)
         new.update(cause=None, crashes=0, losses=0, history=())
         self.all.append(new)
@@ -176,8 +247,9 @@ class ReferenceStore:
         return self.all[id]
 
     def _news(self, each: Facts, outcomes: Mapping[str, float]) -> dict[str, float]:
+        corrected = {(made["outcome"], made["old"]) for made in each["corrections"]}
         for name, value in outcomes.items():
-            if each["outcomes"].get(name, value) != value:
+            if each["outcomes"].get(name, value) != value and (name, value) not in corrected:
                 raise DataError("told otherwise before")
         return {name: value for name, value in outcomes.items() if name not in each["outcomes"]}
 

@@ -64,6 +64,15 @@ class StudiesContract(StoreTest):
             lambda: store.release("old", 0, "let go", attempt=1),
             lambda: store.abandon("old", 0),
             lambda: store.replace_problem("old", "[]"),
+            lambda: store.change_problem("old", "[]"),
+            lambda: store.problems("old"),
+            lambda: store.record("old"),
+            lambda: store.rename("old", "b"),
+            lambda: store.enqueue("old", []),
+            lambda: store.add_all("old", []),
+            lambda: store.correct("old", 0, {}, "a slip"),
+            lambda: store.exclude("old", 0, "a slip"),
+            lambda: store.include("old", 0, "a slip"),
         ):
             with pytest.raises(StudyGone, match="deleted, or started anew"):
                 use()
@@ -82,3 +91,33 @@ class StudiesContract(StoreTest):
         assert self.another(store).load(STUDY).problem == '{"tasks": "\N{GREEK SMALL LETTER MU}"}'
         assert store.load(STUDY).seed == 3
         assert store.changes(STUDY, 0) == (1, [])
+        assert [each.problem for each in store.problems(STUDY)] == ['{"tasks": "\N{GREEK SMALL LETTER MU}"}']
+
+    def test_a_changed_problem_leaves_the_earlier_ones_in_the_history(self, store: Store):
+        first = store.open(STUDY, "{}", 3, STUDY)
+        assert store.record(STUDY) == first
+        self.another(store).change_problem(STUDY, '{"b": 1}')
+        store.change_problem(STUDY, '{"c": 1}')
+        store.replace_problem(STUDY, '{"c": 1.0}')
+        kept = self.another(store).problems(STUDY)
+        assert [each.problem for each in kept] == ["{}", '{"b": 1}', '{"c": 1.0}']
+        assert sorted(each.since for each in kept) == [each.since for each in kept]
+        assert self.another(store).record(STUDY).problem == store.load(STUDY).problem == '{"c": 1.0}'
+        assert store.changes(STUDY, 0) == (3, [])
+
+    def test_a_renamed_study_is_the_same_and_its_name_is_free(self, store: Store):
+        for name in ("a", "b"):
+            store.open(name, "{}", 0, name)
+            ask(store, name=name)
+        with pytest.raises(StorageError, match="another study of the storage is called 'b'"):
+            store.rename("a", "b")
+        with pytest.raises(StorageError, match="name was"):
+            store.rename("a", " ")
+        store.rename("a", "a")
+        store.rename("a", "a (set aside)")
+        assert self.another(store).names() == ["a (set aside)", "b"]
+        assert store.load("a (set aside)").identity == "a"
+        assert self.another(store).record("a").name == "a (set aside)"
+        assert len(store.changes("a", 0)[1]) == 1
+        assert store.open("a", "{}", 0, "new").identity == "new"
+        assert store.changes("new", 0) == (0, [])
