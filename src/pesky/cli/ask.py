@@ -13,6 +13,9 @@ from pesky.cli.format import claim_of
 def ask(
     study: StudyPath,
     task: Annotated[str | None, typer.Option(help="The task to ask of; the best one if not given.")] = None,
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="Measure the point that would be recommended, if nobody has.")
+    ] = False,
     json: AsJson = False,
 ) -> None:
     """Print what to measure next: tell it what came out with `pesky tell`.
@@ -29,7 +32,11 @@ def ask(
     limit = Limit(file.budget.evaluations, file.budget.cost)
     kept = open_study(file)
     asked = kept.ask(
-        task, worker=f"{getpass.getuser()}@{socket.gethostname()}", limit=limit, gain_per_cost=file.budget.gain_per_cost
+        task,
+        worker=f"{getpass.getuser()}@{socket.gethostname()}",
+        limit=limit,
+        gain_per_cost=file.budget.gain_per_cost,
+        confirm=confirm,
     )
     expected = file.problem.tasks[asked.task].outcomes
     if json:

@@ -1,14 +1,16 @@
 """What is measured next where there is room for it."""
 
+import time
 from collections.abc import Iterator, Mapping
 from functools import partial
 
 from pesky.run.budget import Budget, Exhausted, Kind
 from pesky.run.client import AskTell
+from pesky.run.confirming import limit_before, most_confirmations, seconds_before
 from pesky.run.leases import Leases
 from pesky.run.retry import Retry
 from pesky.run.slots import Slots
-from pesky.store import Evaluation, State
+from pesky.store import Evaluation, Limit, State
 
 
 class Asker:
@@ -17,6 +19,7 @@ class Asker:
     def __init__(
         self, study: AskTell, storage: Retry, slots: Slots, budget: Budget, leases: Leases, losses: int | None
     ) -> None:
+        self._began, self._confirmations = time.monotonic(), 0
         self._study, self._storage, self._slots = study, storage, slots
         self._budget, self._leases, self._losses = budget, leases, losses
         self._exhausted: dict[str, tuple[Exhausted, tuple[object, ...]]] = {}
@@ -43,13 +46,35 @@ class Asker:
             return None
 
     def _ask(self, tasks: tuple[str, ...]) -> Evaluation:
+        """What tells most; and at the end, one after the other, what confirms the recommendation."""
+        evaluations, budget = self._study.evaluations, self._budget
+        most = most_confirmations(budget, self._study.problem)
+        if not most:
+            return self._asked(tasks, budget.limit, confirm=False)
+        seconds = seconds_before(budget, evaluations, self._study.problem)
+        try:
+            if seconds is not None and time.monotonic() - self._began > seconds:
+                raise Exhausted("seconds", "the time that is left is for what would be recommended")
+            return self._asked(tasks, limit_before(budget, evaluations, self._study.problem), confirm=False)
+        except Exhausted as reason:
+            # What is being measured may change what is recommended; and without an end each would lead to another.
+            is_awaited = any(e.is_open for e in self._study.evaluations.values())
+            is_enough = reason.kind == "gain" and self._confirmations >= most
+            if reason.kind == "space" or is_awaited or is_enough:
+                raise
+        asked = self._asked(tasks, budget.limit, confirm=True)
+        self._confirmations += 1
+        return asked
+
+    def _asked(self, tasks: tuple[str, ...], limit: Limit, *, confirm: bool) -> Evaluation:
         return self._study.ask(
             tasks,
             worker=self._leases.worker,
             lease=self._leases.seconds,
             losses=self._losses,
-            limit=self._budget.limit,
+            limit=limit,
             gain_per_cost=self._budget.gain_per_cost,
+            confirm=confirm,
         )
 
     def _situation(self) -> tuple[object, ...]:

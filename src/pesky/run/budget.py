@@ -18,12 +18,17 @@ class Budget:
 
     Evaluations and cost count the whole study, so that one that was interrupted goes on to the same total; seconds
     count this run. `gain_per_cost` ends it once no question is expected to tell so many nats for each unit of cost.
+
+    The last of it is kept to measure the point that is going to be recommended, so that a run ends with an answer that
+    was measured: enough for `confirm` points. If not given, for 3 of them or a tenth of the budget, whichever is less;
+    0 keeps nothing.
     """
 
     evaluations: int | None = None
     cost: float | None = None
     seconds: float | None = None
     gain_per_cost: float | None = None
+    confirm: int | None = None
 
     def __post_init__(self) -> None:
         if self.evaluations is not None:
@@ -34,6 +39,8 @@ class Budget:
                 if value <= 0:
                     raise ProblemError(f"budget: {what} was {given!r}: expected a number above 0.")
                 object.__setattr__(self, what, value)
+        if self.confirm is not None:
+            object.__setattr__(self, "confirm", whole("budget: confirm", self.confirm, 0))
         if (self.evaluations, self.cost, self.seconds, self.gain_per_cost) == (None,) * 4:
             raise ProblemError(
                 "the budget was empty: expected at least one of evaluations, cost, seconds and gain_per_cost, "

@@ -39,6 +39,10 @@ class AskTell(Protocol):
         losses: int | None,
         limit: Limit,
         gain_per_cost: float | None,
+        confirm: bool,
     ) -> Evaluation:
-        """The next evaluation of these tasks; `Exhausted` if there is none within the limit, or none worth it."""
+        """The next evaluation of these tasks; `Exhausted` if there is none within the limit, or none worth it.
+
+        To `confirm`, it is at the point that would be recommended, if that was not measured yet.
+        """
         ...

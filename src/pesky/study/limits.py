@@ -18,6 +18,8 @@ class Request(NamedTuple):
     tasks: tuple[str, ...]
     limit: Limit = Limit()
     gain_per_cost: float | None = None
+    confirm: bool = False
+    """Whether it may be at the point that would be recommended, if that was not measured yet."""
 
 
 def tasks_left(

@@ -1,44 +1,194 @@
-"""The recommendation that follows from what was measured."""
+"""The recommendation that follows from what was measured, and the best of the points that were measured."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from pesky.errors import DataError
+from pesky.model.belief import Belief
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations
-from pesky.optimum.recommend import Advice, recommend
+from pesky.optimum.compare import probability_lower
+from pesky.optimum.recommend import recommend
 from pesky.problem import Problem
 from pesky.space import Space
 from pesky.store import Evaluation
+from pesky.study.measured import MeasuredPoint, measured_points
+from pesky.study.prediction import Prediction, predict_at
 from pesky.study.recommendation import Recommendation
 from pesky.study.surrogates import Surrogates
 
+SURE = 0.9
+"""How probably a point that nobody measured must be better than the best measured one to be recommended instead.
 
-def recommendation_from(surrogates: Surrogates, evaluations: Mapping[int, Evaluation]) -> Recommendation:
-    """The recommendation given all evaluations; a DataError if none has told anything that it could rest on."""
-    problem, space = surrogates.problem, surrogates.space
-    if not any(e.outcomes.keys() & set(problem.grounds) for e in evaluations.values()):
-        what = "any outcome" if problem.objective in problem.known else f"the objective {problem.objective!r}"
-        raise DataError(f"no value of {what} was told yet: ask and tell until there is one.")
-    belief, observations = surrogates.believe(evaluations)
-    with threads_for(len(evaluations)):
-        advice = recommend(belief, space, torch.tensor(problem.confidences, dtype=torch.float64), surrogates.seed)
-    return _in_words(problem, space, observations, advice)
+The lowest mean of many is lower than the truth there, the more so the less the model fits: a point that is only
+expected to be better turns out worse in half of all cases."""
+SAME_POINT = 1e-6
+"""Points closer than this in every column are the same to a recommendation."""
 
 
-def _in_words(problem: Problem, space: Space, observations: Observations, advice: Advice) -> Recommendation:
-    """The advice in the user's units and words."""
-    texts = [str(condition).removesuffix(" is true") for condition in problem.conditions]
-    # What is known holds or does not: the little doubt of its row is there for the mathematics alone.
-    probabilities = [
-        float(p >= 0.5) if condition.outcome in problem.known else p
-        for p, condition in zip(advice.probabilities.tolist(), problem.conditions, strict=True)
+@dataclass(frozen=True)
+class Grounds:
+    """What an answer rests on: the data, and what is believed given them."""
+
+    problem: Problem
+    space: Space
+    belief: Belief
+    observations: Observations
+    points: tuple[MeasuredPoint, ...]
+    """Where something was told."""
+    U: Float[Tensor, "n d"]
+    """These, in the unit cube."""
+    encode: Callable[[Evaluation], Tensor]
+    """The point of an evaluation in the unit cube."""
+    seed: int
+    count: int
+
+    @classmethod
+    def of(cls, surrogates: Surrogates, evaluations: Mapping[int, Evaluation]) -> "Grounds":
+        """The grounds that all evaluations give; a DataError if none has told anything that an answer could rest on."""
+        problem = surrogates.problem
+        if not any(e.outcomes.keys() & set(problem.grounds) for e in evaluations.values()):
+            what = "any outcome" if problem.objective in problem.known else f"the objective {problem.objective!r}"
+            raise DataError(f"no value of {what} was told yet: ask and tell until there is one.")
+        belief, observations = surrogates.believe(evaluations)
+        points = measured_points(problem, evaluations.values())
+        U = surrogates.points.stack(point.evaluations[0] for point in points)
+        encode, seed = surrogates.points.of, surrogates.seed
+        return cls(problem, surrogates.space, belief, observations, points, U, encode, seed, len(evaluations))
+
+    def at(self, u: Float[Tensor, " d"]) -> MeasuredPoint | None:
+        """What was measured at a point, if anything was."""
+        here = (self.U - u).abs().amax(-1) < SAME_POINT
+        return self.points[int(here.to(torch.uint8).argmax())] if bool(here.any()) else None
+
+    def is_at(self, evaluation: Evaluation, u: Float[Tensor, " d"]) -> bool:
+        """Whether an evaluation is of this point."""
+        return bool((self.encode(evaluation) - u).abs().amax() < SAME_POINT)
+
+    def predict(self, u: Float[Tensor, " d"]) -> Prediction:
+        """What is believed there; what was measured there without noise is certain."""
+        measured = self.at(u)
+        exact = {} if measured is None else measured.exact(self.problem)
+        return predict_at(self.problem, self.space, self.belief, self.observations, u, exact)
+
+
+def recommendation_from(grounds: Grounds) -> Recommendation:
+    """The point to use: the best one anywhere, unless it is not sure enough to be better than the best measured one."""
+    measured, model = best_from(grounds), best_anywhere(grounds)
+    if measured is None or model.params == measured.params:
+        return replace(model, advice=_advice_alone(model))
+    if model.is_confident != measured.is_confident:
+        if measured.is_confident:
+            return replace(measured, advice=_advice_alone(measured))
+        return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
+    u, v = (grounds.space.encode(each.params) for each in (model, measured))
+    better = float(probability_lower(grounds.belief, u, v))
+    if not model.is_confident or better >= SURE:
+        return replace(model, advice=f"{_unmeasured(model)} {_versus(model, measured, better)}")
+    return replace(measured, advice=f"{_advice_alone(measured)} {_versus(measured, model, better)}")
+
+
+def best_anywhere(grounds: Grounds) -> Recommendation:
+    """The lowest expected objective where every constraint holds with its confidence, measured or not."""
+    confidence = torch.tensor(grounds.problem.confidences, dtype=torch.float64)
+    with threads_for(grounds.count):
+        advice = recommend(grounds.belief, grounds.space, confidence, grounds.seed)
+    return _recommendation(grounds, advice.u, bool(advice.is_confident))
+
+
+def best_from(grounds: Grounds) -> Recommendation | None:
+    """The best of the points at which everything was measured; None if there is none.
+
+    By what is believed of them, since a measurement has noise; one without noise is believed as it is. Where none holds
+    every constraint with its confidence, it is the one that most probably does.
+    """
+    problem = grounds.problem
+    complete = [point for point in grounds.points if point.is_complete(problem) and _is_in(grounds, point)]
+    if not complete:
+        return None
+    each = [grounds.predict(grounds.space.encode(point.params)) for point in complete]
+    held = [
+        all(p >= asked for p, asked in zip(e.probabilities.values(), problem.confidences, strict=True)) for e in each
     ]
+    if any(held):
+        value = {i: problem.sign * each[i].outcomes[problem.objective].mean for i in range(len(each)) if held[i]}
+        chosen = min(value, key=lambda i: value[i])
+    else:
+        chance = [float(torch.tensor([*e.probabilities.values()]).clamp(min=1e-300).log().sum()) for e in each]
+        chosen = max(range(len(each)), key=lambda i: chance[i])
+    found = _recommendation(grounds, grounds.space.encode(complete[chosen].params), held[chosen])
+    return replace(found, params=complete[chosen].params, advice=_advice_alone(found))
+
+
+def _is_in(grounds: Grounds, point: MeasuredPoint) -> bool:
+    """Whether a point belongs to the space: its bounds may have changed since."""
+    try:
+        grounds.space.check(point.params)
+    except DataError:
+        return False
+    return True
+
+
+def _recommendation(grounds: Grounds, u: Float[Tensor, " d"], is_confident: bool) -> Recommendation:
+    problem = grounds.problem
+    prediction, measured = grounds.predict(u), grounds.at(u)
+    value = prediction.outcomes[problem.objective]
+    ids = () if measured is None else tuple(e.id for e in measured.evaluations)
     return Recommendation(
-        params=space.decode(advice.u),
+        params=prediction.params,
         objective=problem.objective,
-        expected=float(observations.to_user(0, advice.mean)),
-        probabilities=dict(zip(texts, probabilities, strict=True)),
-        is_confident=bool(advice.is_confident),
+        expected=value.mean,
+        deviation=value.deviation,
+        interval=value.interval,
+        probabilities=prediction.probabilities,
+        is_confident=is_confident,
+        is_measured=measured is not None and measured.is_complete(problem),
+        evaluations=ids,
+        told={} if measured is None else dict(measured.told),
+        nearest=_nearest(grounds, u),
+    )
+
+
+def _nearest(grounds: Grounds, u: Float[Tensor, " d"]) -> float | None:
+    """How far the nearest other measured point is; None if there is none."""
+    apart = (grounds.U - u).abs().amax(-1)
+    others = apart[apart > SAME_POINT]
+    return float(others.min()) if len(others) else None
+
+
+# -- in words --------------------------------------------------------------------------------------------------------
+
+
+def _advice_alone(found: Recommendation) -> str:
+    if not found.is_confident:
+        return "Do not rely on it: go on measuring until a point holds every constraint."
+    if found.is_measured:
+        return "Use it: it was measured, and holds every constraint with its confidence."
+    return _unmeasured(found)
+
+
+def _unmeasured(found: Recommendation) -> str:
+    if not found.is_confident:
+        return "Do not rely on it: go on measuring until a point holds every constraint."
+    if found.is_measured:
+        return "It was measured."
+    what = "Only partly measured" if found.evaluations else "Not measured"
+    return f"{what} here: measure it before you use it, with `study.ask(confirm=True)` or `pesky ask --confirm`."
+
+
+def _versus(chosen: Recommendation, other: Recommendation, better: float) -> str:
+    """What the other candidate is, and how probably the model's point is the better one of the two."""
+    if other.is_measured:
+        ids = ", ".join(f"#{id_}" for id_ in other.evaluations)
+        return (
+            f"With a probability of {better:.0%} it is better than the best measured point ({ids}), "
+            f"where {other.objective} is {other.expected:.6g}: `study.best()`."
+        )
+    return (
+        f"The model expects {other.objective} = {other.expected:.6g} ± {other.deviation:.2g} at a point that was not "
+        f"measured; that it is better has a probability of {better:.0%} only."
     )

@@ -1,10 +1,11 @@
-"""The answer of a study, and how sure it is."""
+"""The answer of a study, how sure it is, and what it rests on."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pesky.problem import Option
 from pesky.store.evaluation import short
+from pesky.study.prediction import OutcomePrediction
 
 
 @dataclass(frozen=True)
@@ -15,15 +16,42 @@ class Recommendation:
     objective: str
     expected: float
     """Expected value of the objective, in its own units."""
+    deviation: float
+    """Standard deviation of what is believed of it: of the function, not of a measurement with its noise."""
+    interval: tuple[float, float]
+    """Holds the objective's value with a probability of 90 %."""
     probabilities: Mapping[str, float]
     """Probability that each constraint holds, by its text."""
     is_confident: bool
     """False where no point qualifies yet: `params` is then the point most probably feasible."""
+    is_measured: bool = False
+    """Whether everything was measured at this very point."""
+    evaluations: tuple[int, ...] = ()
+    """The evaluations at this very point."""
+    told: Mapping[str, float] = field(default_factory=dict)
+    """What they told; the mean of repeated measurements."""
+    nearest: float | None = None
+    """How far the nearest other measured point is, as the largest difference in a parameter's share of its range."""
+    advice: str = ""
+    """Whether to use it as it is, and why."""
 
     def __str__(self) -> str:
-        values = ", ".join(f"{name}={short(value)}" for name, value in self.params.items())
-        held = "; ".join(f"P({text}) = {p:.4g}" for text, p in self.probabilities.items())
-        lines = [f"{values}", f"E[{self.objective}] = {self.expected:.6g}" + (f"; {held}" if held else "")]
+        value = OutcomePrediction(self.expected, self.deviation, self.interval)
+        lines = [", ".join(f"{name}={short(value)}" for name, value in self.params.items())]
+        lines.append(f"E[{self.objective}] = {value}")
+        if self.probabilities:
+            lines.append("; ".join(f"P({text}) = {p:.4g}" for text, p in self.probabilities.items()))
         if not self.is_confident:
             lines.insert(0, "none yet: no point is known to hold every constraint with its confidence; the likeliest:")
-        return "\n".join(lines)
+        lines.append(self.where())
+        return "\n".join(filter(None, [*lines, self.advice]))
+
+    def where(self) -> str:
+        """What was measured there, and how far the next measured point is."""
+        if self.evaluations:
+            ids = ", ".join(f"#{id_}" for id_ in self.evaluations)
+            values = ", ".join(f"{name}={short(value)}" for name, value in self.told.items())
+            said = f"measured here ({ids}): {values}" if self.is_measured else f"partly measured here ({ids}): {values}"
+        else:
+            said = "not measured here"
+        return said if self.nearest is None else f"{said}; the nearest other measured point is {self.nearest:.2g} away"

@@ -30,7 +30,8 @@ from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
 from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, positive, share
 from pesky.study.limits import Request
-from pesky.study.recommend import recommendation_from
+from pesky.study.prediction import Prediction
+from pesky.study.recommend import Grounds, best_from, recommendation_from
 from pesky.study.recommendation import Recommendation
 from pesky.study.stored import StoredEvaluations, name_in, opened, stored_problem
 from pesky.study.suggest import Suggester
@@ -142,6 +143,7 @@ class Study:
         losses: int | None = None,
         limit: Limit = Limit(),  # noqa: B008
         gain_per_cost: float | None = None,
+        confirm: bool = False,
     ) -> Evaluation:
         """The next question: a lost one first, then the initial design, then the most gain per cost.
 
@@ -154,8 +156,10 @@ class Study:
                 times if not given.
             limit: What the study may ask in all; `Exhausted` is raised instead of a question beyond it.
             gain_per_cost: Nats per unit of cost below which no question is worth asking: `Exhausted` again.
+            confirm: Measure what was not measured yet at the point that would be recommended, if there is anything,
+                the check first that most probably fails for its price. A run does so at its end by itself.
         """
-        request = Request(checked_tasks(tasks, self.problem), limit, gain_per_cost)
+        request = Request(checked_tasks(tasks, self.problem), limit, gain_per_cost, confirm)
         check_counts(self.rule, gain_per_cost)
         with self._deciding:
             lost = self.store.claim(self.identity, request.tasks, losses=losses, worker=worker, lease=lease)
@@ -268,13 +272,36 @@ class Study:
         with self._deciding:
             return self._surrogates.believe(self.evaluations)[0]
 
+    def predict(self, params: Mapping[str, Option]) -> Prediction:
+        """What is believed of every outcome at these parameters, and how probably each constraint holds there."""
+        u = self.space.encode(params)
+        with self._deciding:
+            return Grounds.of(self._surrogates, self.evaluations).predict(u)
+
     def recommend(self) -> Recommendation:
         """The lowest expected objective where every constraint holds with its confidence, anywhere in the space.
 
-        Where no point qualifies yet, it says so and gives the point most probably feasible.
+        A point that was not measured is recommended only if it is better than the best measured one with a probability
+        of 90 %; else it is that one. Where no point qualifies yet, it says so and gives the point most probably
+        feasible.
         """
         with self._deciding:
-            return recommendation_from(self._surrogates, self.evaluations)
+            return recommendation_from(Grounds.of(self._surrogates, self.evaluations))
+
+    def best(self) -> Recommendation:
+        """The best point at which everything was measured and, by what is believed of it, every constraint holds.
+
+        A DataError where no point was measured wholly yet; where none holds every constraint with its confidence, it
+        says so and gives the one that most probably does.
+        """
+        with self._deciding:
+            found = best_from(Grounds.of(self._surrogates, self.evaluations))
+        if found is None:
+            raise DataError(
+                "no point has all its outcomes measured yet: ask and tell until there is one; `recommend()` gives "
+                "a point of which less is known."
+            )
+        return found
 
     # -- run and export ----------------------------------------------------------------------------------------------
 

@@ -27,9 +27,11 @@ from pesky.observations import Observations
 from pesky.run.budget import Exhausted
 from pesky.run.spending import affordable
 from pesky.store import Evaluation, Limit, Question
+from pesky.study.confirm import confirming_question
 from pesky.study.design import InitialDesign
 from pesky.study.limits import Request, check_worth, in_vain, tasks_left
 from pesky.study.pending import Answered, answered, pending
+from pesky.study.recommend import Grounds
 from pesky.study.reconsider import is_among, is_mostly_left
 from pesky.study.surrogates import DataKey, Surrogates, data_key
 from pesky.study.task_options import task_options
@@ -90,10 +92,18 @@ class Suggester:
             self.surrogates.check_known()
             if (first := self.design.next(evaluations, tasks, known)) is not None:
                 return first
+            if request.confirm and (confirming := self._confirming(evaluations, tasks)) is not None:
+                return confirming
             self.decision = best = self.decide(evaluations, tasks, known, is_retry)
             check_worth(best, request, is_all=len(tasks) == len(wanted))
             gain = None if best.gain is None else float(best.gain)
             return Question(tasks[int(best.task)], self.space.decode(best.u), gain, float(best.price))
+
+    def _confirming(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Question | None:
+        """What is left to measure at the point that would be recommended."""
+        if not any(e.outcomes.keys() & set(self.problem.grounds) for e in evaluations.values()):
+            return None
+        return confirming_question(Grounds.of(self.surrogates, evaluations), evaluations, tasks, self.min_probability)
 
     @contextmanager
     def _timed(self, is_retry: bool) -> Iterator[None]:

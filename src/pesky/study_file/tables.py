@@ -109,6 +109,7 @@ class BudgetTable(Table):
     cost: Positive | None = Field(default=None, description="a number above 0")
     seconds: Positive | None = Field(default=None, description="a number above 0")
     gain_per_cost: Positive | None = Field(default=None, description="a number above 0")
+    confirm: Annotated[int, Field(ge=0)] | None = Field(default=None, description="a whole number, 0 or above")
 
     @property
     def is_limited(self) -> bool:

@@ -1,0 +1,43 @@
+"""The question that confirms a recommendation: what was not measured yet at the point that would be recommended."""
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from pesky.problem import Problem
+from pesky.run.spending import typical_price
+from pesky.store import Evaluation, Question
+from pesky.study.prediction import constraint_texts
+from pesky.study.recommend import Grounds, best_anywhere
+from pesky.study.recommendation import Recommendation
+
+CERTAIN = 1e-3
+"""A constraint that fails with less than this probability need not be checked."""
+
+
+def confirming_question(
+    grounds: Grounds, evaluations: Mapping[int, Evaluation], tasks: Sequence[str], min_probability: float | None
+) -> Question | None:
+    """The task that matters most at the best point anywhere; None where nothing is left to be measured there."""
+    problem, target = grounds.problem, best_anywhere(grounds)
+    if min_probability is not None and prod(target.probabilities.values()) < min_probability:
+        return None
+    u = grounds.space.encode(target.params)
+    tried = {e.task for e in evaluations.values() if e.task in tasks and grounds.is_at(e, u)}
+    left = [task for task in tasks if task not in tried and not {*problem.informs(task)} <= target.told.keys()]
+    prices = {task: typical_price(task, evaluations, problem) for task in left}
+    failing = {task: _failing(problem, task, target) for task in left}
+    # What probably fails for little money comes first: it saves the rest. What nothing can fail of comes last.
+    order = sorted(left, key=lambda task: (failing[task] < CERTAIN, -failing[task] / prices[task], prices[task]))
+    matter = [task for task in order if failing[task] >= CERTAIN or problem.objective in problem.tasks[task].outcomes]
+    return Question(matter[0], target.params, None, prices[matter[0]]) if matter else None
+
+
+def _failing(problem: Problem, task: str, target: Recommendation) -> float:
+    """The probability that something that the task tells of does not hold."""
+    told = problem.informs(task)
+    held = [
+        target.probabilities[text]
+        for text, condition in zip(constraint_texts(problem), problem.conditions, strict=True)
+        if condition.outcome in told and condition.outcome not in target.told
+    ]
+    return 1 - prod(held)

@@ -1,0 +1,49 @@
+"""The points that were measured: which evaluations were there, and what they told."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from pesky.problem import Option, Problem
+from pesky.problem.problem import SUCCEEDS
+from pesky.store import Evaluation, State
+
+
+@dataclass(frozen=True)
+class MeasuredPoint:
+    """All that was told of one point of the space, in whichever evaluations."""
+
+    params: Mapping[str, Option]
+    evaluations: tuple[Evaluation, ...]
+    """Those that told something of it, in their order."""
+    told: Mapping[str, float]
+    """The mean of the values of each outcome, and the success of each task whose failures are learnt."""
+
+    def is_complete(self, problem: Problem) -> bool:
+        """Whether every outcome that is measured was told, and no task failed here."""
+        needed = {*problem.outcomes, *(row for row in problem.rows if row not in problem.known)}
+        return needed <= self.told.keys()
+
+    def exact(self, problem: Problem) -> dict[str, float]:
+        """The outcomes that are known for sure here: told, and declared to have no noise."""
+        return {name: value for name, value in self.told.items() if problem.noise.get(name) == 0}
+
+
+def measured_points(problem: Problem, evaluations: Iterable[Evaluation]) -> tuple[MeasuredPoint, ...]:
+    """Every point of which something was told."""
+    at: dict[tuple[Option, ...], list[Evaluation]] = {}
+    for e in evaluations:
+        if e.outcomes or e.state in (State.DONE, State.FAILED):
+            at.setdefault(tuple(e.params[name] for name in problem.parameters), []).append(e)
+    return tuple(
+        MeasuredPoint(dict(each[0].params), tuple(each), told) for each in at.values() if (told := _told(problem, each))
+    )
+
+
+def _told(problem: Problem, evaluations: Collection[Evaluation]) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for e in evaluations:
+        for name, value in e.outcomes.items():
+            values.setdefault(name, []).append(value)
+        if problem.tasks[e.task].failures == "learn" and not e.is_given_up and not e.is_open:
+            values.setdefault(SUCCEEDS.format(e.task), []).append(float(e.state is State.DONE))
+    return {name: sum(each) / len(each) for name, each in values.items()}

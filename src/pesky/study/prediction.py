@@ -1,0 +1,121 @@
+"""What is believed of one point, in the user's units."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
+from pesky.observations import Observations
+from pesky.problem import Option, Problem
+from pesky.space import Space
+from pesky.store.evaluation import short
+
+LEVEL = 0.9
+"""The probability of the intervals."""
+
+
+@dataclass(frozen=True)
+class OutcomePrediction:
+    """What is believed of an outcome: of the function, not of a measurement of it with its noise."""
+
+    mean: float
+    deviation: float
+    interval: tuple[float, float]
+    """Holds the value with a probability of 90 %, as much on either side."""
+
+    @classmethod
+    def known(cls, value: float) -> "OutcomePrediction":
+        """Of a value that is certain."""
+        return cls(value, 0.0, (value, value))
+
+    def __str__(self) -> str:
+        if self.deviation == 0:
+            return f"{self.mean:.6g}"
+        low, high = self.interval
+        return f"{self.mean:.6g} ± {self.deviation:.2g} (90 %: {low:.6g} to {high:.6g})"
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What is believed of every outcome at one point, and how probably each constraint holds there."""
+
+    params: Mapping[str, Option]
+    outcomes: Mapping[str, OutcomePrediction]
+    """Of every outcome that is a number."""
+    probabilities: Mapping[str, float]
+    """Probability that each constraint holds, by its text."""
+
+    def __str__(self) -> str:
+        lines = [", ".join(f"{name} = {short(value)}" for name, value in self.params.items())]
+        lines += [f"{name}: {each}" for name, each in self.outcomes.items()]
+        lines += [f"P({text}) = {p:.4g}" for text, p in self.probabilities.items()]
+        return "\n".join(lines)
+
+
+def constraint_texts(problem: Problem) -> list[str]:
+    """How each condition is called in answers."""
+    return [str(condition).removesuffix(" is true") for condition in problem.conditions]
+
+
+def predict_at(
+    problem: Problem,
+    space: Space,
+    belief: Belief,
+    observations: Observations,
+    u: Float[Tensor, " d"],
+    exact: Mapping[str, float],
+) -> Prediction:
+    """What is believed at u; `exact` are the outcomes that are certain there, because they were measured without noise.
+
+    The noise of such rows has a floor in the model, for the sake of its arithmetic: what was measured decides.
+    """
+    with torch.no_grad():
+        here = for_hyper_samples(belief, u[None])
+        mean = over_hyper_samples(belief, belief.mean(here)[..., 0])
+        variance = over_hyper_samples(belief, belief.variance(here)[..., 0])
+        held = belief.likelihoods.feasibility(mean[..., None], variance[..., None]).mean(0)[..., 0].tolist()
+    outcomes = {}
+    for row, name in enumerate(problem.rows):
+        if name in outcomes or name in problem.yes_no or not bool(observations.likelihoods.is_gaussian[row]):
+            continue
+        if name in exact:
+            outcomes[name] = OutcomePrediction.known(exact[name])
+        elif name in problem.known:
+            outcomes[name] = OutcomePrediction.known(float(observations.to_user(row, mean[0, row])))
+        else:
+            outcomes[name] = _in_user_units(observations, row, mean[:, row], variance[:, row])
+    probabilities = {}
+    for row, (text, condition) in enumerate(zip(constraint_texts(problem), problem.conditions, strict=True), 1):
+        p = held[row]
+        if condition.outcome in exact:
+            p = float(condition.direction * (exact[condition.outcome] - condition.threshold) >= 0)
+        elif condition.outcome in problem.known:  # the little doubt of its row is there for the mathematics alone
+            p = float(p >= 0.5)
+        probabilities[text] = p
+    return Prediction(space.decode(u), outcomes, probabilities)
+
+
+def _in_user_units(
+    o: Observations, row: int, mean: Float[Tensor, " h"], variance: Float[Tensor, " h"]
+) -> OutcomePrediction:
+    """Of the mixture of Gaussians that hyperparameter samples make."""
+    deviation = (variance.mean() + mean.var(correction=0)).sqrt()
+    tails = torch.tensor([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dtype=mean.dtype)
+    low, high = sorted(o.to_user(row, mixture_quantiles(mean, variance.sqrt(), tails)).tolist())
+    return OutcomePrediction(float(o.to_user(row, mean.mean())), float(deviation * o.scale[row]), (low, high))
+
+
+def mixture_quantiles(
+    mean: Float[Tensor, " h"], deviation: Float[Tensor, " h"], p: Float[Tensor, " q"]
+) -> Float[Tensor, " q"]:
+    """The quantiles of a mixture of as many Gaussians of equal weight, by bisection between those of its parts."""
+    parts = mean[:, None] + deviation[:, None] * torch.special.ndtri(p)
+    low, high = parts.amin(0), parts.amax(0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        is_below = torch.special.ndtr((middle - mean[:, None]) / deviation[:, None]).mean(0) < p
+        low, high = torch.where(is_below, middle, low), torch.where(is_below, high, middle)
+    return (low + high) / 2

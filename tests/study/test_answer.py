@@ -1,0 +1,208 @@
+"""The answer: what was measured, what is believed of it, which of the two candidates, and its confirmation."""
+
+import math
+
+import pytest
+import torch
+from scipy.stats import norm
+from study.quick import COUPLED, SPACE, SPLIT, measure, quick
+
+from pesky import Budget, DataError, Problem, Real, Study, Task
+from pesky.run.confirming import limit_before
+from pesky.store import Limit
+from pesky.study.prediction import mixture_quantiles
+
+EXACT = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise=0.0)
+POINTS = [{"x": 0.1, "y": -1.5}, {"x": 0.4, "y": -0.5}, {"x": 0.6, "y": 0.5}, {"x": 0.9, "y": 1.5}]
+
+
+def told(problem: Problem = EXACT, points=POINTS) -> Study:
+    s = quick(problem)
+    for params in points:
+        s.add(params, measure(params))
+    return s
+
+
+def test_the_best_is_the_lowest_measured_value_that_holds():
+    best = told().best()
+    assert best.params == POINTS[1]  # the first is lower, and violates the constraint
+    assert best.expected == measure(POINTS[1])["f"]
+    assert (best.deviation, best.interval) == (0.0, (best.expected, best.expected))
+    assert best.probabilities == {"c >= 0": 1.0}
+    assert best.is_confident
+    assert best.is_measured
+    assert best.evaluations == (1,)
+    assert best.told == measure(POINTS[1])
+    assert best.advice.startswith("Use it: it was measured")
+    assert "measured here (#1): f=-0.15" in str(best)
+
+
+def test_what_was_measured_without_noise_is_certain_however_close_to_the_threshold():
+    s = told(points=[])
+    close = {"x": 0.0, "y": 0.0}
+    for params, c in ((POINTS[2], 0.5), (close, 1e-13), ({"x": 0.0, "y": 0.1}, -1e-13)):
+        s.add(params, {"f": params["y"], "c": c})
+    assert s.best().params == close
+    assert s.best().probabilities == {"c >= 0": 1.0}
+
+
+def test_with_noise_the_belief_decides_and_values_have_intervals():
+    noisy = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise=0.3)
+    best = told(noisy).best()
+    assert best.deviation > 0.01
+    low, high = best.interval
+    assert low < best.expected < high
+    assert all(p >= 0.95 for p in best.probabilities.values())
+    assert best.params != POINTS[1] or best.probabilities["c >= 0"] < 1
+
+
+def test_where_no_measured_point_holds_the_likeliest_is_given_and_said_to_be_so():
+    best = told(points=POINTS[:1]).best()
+    assert not best.is_confident
+    assert best.params == POINTS[0]
+    assert best.advice.startswith("Do not rely on it")
+    assert str(best).startswith("none yet")
+
+
+def test_before_a_point_is_measured_wholly_there_is_no_best():
+    s = quick(SPLIT)
+    s.add(POINTS[1], {"f": 1.0})
+    with pytest.raises(DataError, match="no point has all its outcomes measured yet"):
+        s.best()
+    assert not s.recommend().is_measured
+    assert "partly measured here" in str(s.recommend()) or "not measured here" in str(s.recommend())
+
+
+def test_a_point_that_is_not_surely_better_is_not_recommended():
+    """Noise as large as all differences: the lowest mean is lower than what was measured, and proves nothing."""
+    noisy = Problem({"x": Real(0, 1)}, minimize="f", noise=1.0)
+    s = Study(noisy)
+    chance = torch.Generator().manual_seed(0)
+    for i in range(8):
+        s.add({"x": (i + 0.5) / 8}, {"f": float(torch.randn((), generator=chance))})
+    recommended = s.recommend()
+    assert recommended.is_measured
+    assert recommended == pytest.approx(s.best()) or recommended.params == s.best().params
+
+
+def test_a_point_that_is_surely_better_is_recommended_and_said_to_be_unmeasured():
+    s = told(points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)])
+    recommended, best = s.recommend(), s.best()
+    assert not recommended.is_measured
+    assert recommended.expected < best.expected
+    assert recommended.evaluations == ()
+    assert recommended.nearest is not None
+    assert 0 < recommended.nearest < 0.5
+    assert "Not measured here: measure it before you use it" in recommended.advice
+    assert f"where f is {best.expected:.6g}" in recommended.advice
+    truth = measure(recommended.params)
+    assert recommended.interval[0] <= truth["f"] <= recommended.interval[1]
+
+
+def test_predictions_are_in_the_users_units_and_exact_where_measured():
+    s = told(points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -0.6, 0.5, 1.8)])
+    here = s.predict({"x": 0.1, "y": -0.6})
+    assert here.outcomes["f"].mean == measure({"x": 0.1, "y": -0.6})["f"]
+    assert here.outcomes["f"].deviation == 0
+    assert here.probabilities == {"c >= 0": 1.0}
+    there = s.predict({"x": 0.3, "y": 0.0})
+    truth = measure({"x": 0.3, "y": 0.0})
+    for name, each in there.outcomes.items():
+        assert each.interval[0] < each.mean < each.interval[1]
+        assert each.mean == pytest.approx(truth[name], abs=0.1)
+    assert "f: " in str(there)
+    with pytest.raises(DataError, match="'x'"):
+        s.predict({"x": 7, "y": 0})
+
+
+def test_a_prediction_is_the_beliefs_moments():
+    s = told(Problem(SPACE, maximize="f", constraints=["c <= 0.5"], noise=0.1))
+    u = s.space.encode({"x": 0.3, "y": 0.7})
+    belief, o = s.belief(), s.observations()
+    mean, variance = belief.mean(u[None])[..., 0].reshape(-1, 2), belief.variance(u[None])[..., 0].reshape(-1, 2)
+    assert len(mean) == 1
+    found = s.predict({"x": 0.3, "y": 0.7})
+    assert found.outcomes["f"].mean == pytest.approx(float(o.to_user(0, mean[0, 0])))
+    deviation = float(variance[0, 0].sqrt() * o.scale[0])
+    assert found.outcomes["f"].deviation == pytest.approx(deviation)
+    low, high = found.outcomes["f"].interval
+    assert high - low == pytest.approx(2 * norm.ppf(0.95) * deviation)
+    expected = norm.cdf(float(mean[0, 1] / variance[0, 1].sqrt()))
+    assert found.probabilities["c <= 0.5"] == pytest.approx(expected, abs=1e-9)
+
+
+def test_quantiles_of_a_mixture_are_those_of_many_draws():
+    mean, deviation = torch.tensor([0.0, 3.0, -1.0]), torch.tensor([1.0, 0.1, 2.0])
+    p = torch.tensor([0.05, 0.5, 0.95])
+    chance = torch.Generator().manual_seed(0)
+    draws = mean + deviation * torch.randn(400_000, 3, generator=chance)
+    found = mixture_quantiles(mean.double(), deviation.double(), p.double())
+    torch.testing.assert_close(found, torch.quantile(draws[:, :].flatten()[:1_000_000], p).double(), atol=0.02, rtol=0)
+
+
+class TestConfirm:
+    def test_it_asks_at_the_point_that_would_be_recommended_and_then_no_more(self):
+        s = told(points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)])
+        before = s.recommend()
+        asked = s.ask(confirm=True)
+        assert asked.params == before.params
+        s.tell(asked, measure(asked.params))
+        after = s.predict(asked.params)
+        assert after.outcomes["f"].deviation == 0
+
+    def test_the_check_that_probably_fails_for_its_price_comes_first(self):
+        tasks = {"score": Task(["f"], cost=1), "dear": Task(["c"], cost=100), "cheap": Task(["d"], cost=1)}
+        problem = Problem(SPACE, minimize="f", constraints=["c >= 0", "d >= 0"], tasks=tasks, noise=0.0)
+        s = quick(problem)
+        for params in POINTS:
+            s.add(params, {**measure(params), "d": measure(params)["c"] + 0.1 * params["x"]})
+        order = []
+        for _ in range(2):
+            asked = s.ask(confirm=True)
+            order.append((asked.task, dict(asked.params)))
+            s.tell(asked, {"score": {"f": 0.0}, "dear": {"c": 1.0}, "cheap": {"d": 1.0}}[asked.task])
+        assert order[0][0] == "cheap"
+        assert order[1][0] in ("dear", "cheap")
+
+    def test_a_run_ends_with_a_measured_answer(self):
+        s = quick(EXACT)
+        s.run(measure, Budget(evaluations=20))
+        assert len(s.evaluations) == 20
+        best = s.best()
+        assert max(best.evaluations) >= 18  # the last two were kept for it
+        truth = math.inf if best.told["c"] < 0 else best.told["f"]
+        assert truth <= min(e.outcomes["f"] for e in s.evaluations.values() if e.outcomes["c"] >= 0)
+
+    def test_workers_wait_for_each_other_before_they_confirm(self):
+        s = quick(EXACT)
+        s.run(measure, Budget(evaluations=10), workers=2)
+        last = s.evaluations[9]
+        assert last.gain is None
+        assert last.asked >= max(e.ended or 0 for e in s.evaluations.values() if e.id != 9)
+
+    def test_what_a_budget_keeps(self):
+        def before(problem=COUPLED, **given):
+            return limit_before(Budget(**given), {}, problem)
+
+        assert before(evaluations=9) == Limit(9)
+        assert before(evaluations=20) == Limit(18)
+        assert before(evaluations=100) == Limit(97)
+        assert before(evaluations=100, confirm=5) == Limit(95)
+        assert before(evaluations=100, confirm=0) == Limit(100)
+        assert before(evaluations=2, confirm=5) == Limit(0)
+        assert before(evaluations=100, problem=SPLIT) == Limit(94)
+        assert before(cost=1000.0, problem=SPLIT) == Limit(None, 1000 - 33)
+        assert before(cost=100.0, problem=SPLIT) == Limit(None, 90)
+
+    def test_time_ends_with_it_too(self):
+        s = quick(EXACT)
+        ending = s.run(measure, Budget(seconds=1.5, confirm=1))
+        assert ending.kind == "seconds"
+        assert s.best().is_measured
+
+    def test_where_nothing_is_worth_its_price_the_answer_is_still_measured(self):
+        s = quick(EXACT)
+        ending = s.run(measure, Budget(evaluations=60, gain_per_cost=1e6))
+        assert ending.kind == "gain"
+        assert 3 < ending.evaluations <= 6
+        assert s.evaluations[3].gain is None
