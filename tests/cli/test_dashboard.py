@@ -60,7 +60,8 @@ def progress(study, state: Literal["asking", "waiting", "stopping"] = "waiting",
 
 
 def best(is_confident=True):
-    return Recommendation(PARAMS, "error", 0.0948, {"latency_ms <= 2": 0.952, "converged is true": 0.99}, is_confident)
+    probabilities = {"latency_ms <= 2": 0.952, "converged is true": 0.99}
+    return Recommendation(PARAMS, "error", 0.0948, 0.004, (0.088, 0.101), probabilities, is_confident)
 
 
 def text(state, width):
@@ -79,7 +80,7 @@ def test_everything_is_seen_and_fits(width):
         "network: minimize error",
         "5 of 40",
         "20 min 34 s",
-        "best so far   error = 0.0948 expected",
+        "best so far   error = 0.0948 ± 0.004 expected, not measured yet",
         "rate=0.0123, units=411, activation=relu",
         "P(latency_ms <= 2) = 0.952",
         "train                6     360             0.0321",

@@ -17,7 +17,8 @@ def test_a_run_measures_and_recommends(pesky, project):
     assert lines[4] == "The budget of 3 evaluations is spent: 3 evaluations done."
     assert lines[5] == "Recommended"
     assert any(line.startswith("  x = 0.") for line in lines)
-    assert "Holds with probability 0.9" in text
+    assert "Holds with probability" in text
+    assert "easured here" in text
 
 
 def test_a_run_goes_on_where_it_ended(pesky, project):

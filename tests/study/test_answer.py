@@ -192,7 +192,8 @@ class TestConfirm:
         assert before(evaluations=2, confirm=5) == Limit(0)
         assert before(evaluations=100, problem=SPLIT) == Limit(94)
         assert before(cost=1000.0, problem=SPLIT) == Limit(None, 1000 - 33)
-        assert before(cost=100.0, problem=SPLIT) == Limit(None, 90)
+        assert before(cost=200.0, problem=SPLIT) == Limit(None, 180)
+        assert before(cost=100.0, problem=SPLIT) == Limit(None, 100)  # a tenth does not pay for a point
 
     def test_time_ends_with_it_too(self):
         s = quick(EXACT)

@@ -93,7 +93,8 @@ def test_everything_that_is_said_arrives(tmp_path):
         "train": Function(str(tmp_path), "train", "run"),
         "profile": Command(("./profile.sh", "--runs", "3"), str(tmp_path), ("latency_ms", "memory")),
     }
-    assert file.budget.model_dump() == {"evaluations": None, "cost": 100, "seconds": 3600, "gain_per_cost": 1e-3}
+    limits = {"evaluations": None, "cost": 100, "seconds": 3600, "gain_per_cost": 1e-3, "confirm": None}
+    assert file.budget.model_dump() == limits
     assert file.run.model_dump() == {
         "workers": 2, "seed": 7, "initial": 4, "rule": "pesc", "setting": "paper", "samples": None,
         "min_probability": 0.5, "deciding_share": 0.25, "lease": 30, "attempts": 2, "losses": 7,

@@ -102,6 +102,15 @@ def _bar(now: float, limit: float | None, plain: str, text: str) -> RenderableTy
     return bar
 
 
+def _value(best: "Recommendation") -> str:
+    """The objective as it was measured, or what is expected of it."""
+    if best.is_measured and not best.deviation:
+        return f"{exact(best.expected)} measured"
+    return f"{exact(best.expected)} ± {best.deviation:.2g} expected" + (
+        "" if best.is_measured else ", not measured yet"
+    )
+
+
 def _best(state: DashboardState) -> Rows:
     best = state.best
     if best is None:
@@ -109,7 +118,7 @@ def _best(state: DashboardState) -> Rows:
     sure = ("best so far", "bold green") if best.is_confident else ("likeliest", "bold yellow")
     held = Text("   ").join(Text(f"P({text}) = {p:.3f}") for text, p in best.probabilities.items())
     return [
-        (Text(*sure), Text(f"{best.objective} = {exact(best.expected)} expected", style="bold")),
+        (Text(*sure), Text(f"{best.objective} = {_value(best)}", style="bold")),
         ("", Text(values(best.params))),
         *([("", held)] if best.probabilities else []),
     ]

@@ -21,6 +21,14 @@ def try_recommend(study: "Study") -> "Recommendation | None":
         return None
 
 
+def try_best(study: "Study") -> "Recommendation | None":
+    """The best measured point; None while no point was measured wholly."""
+    try:
+        return study.best()
+    except DataError:
+        return None
+
+
 def exit_code_of(recommendation: "Recommendation | None") -> int:
     """The exit code that says how sure it is."""
     return exit_codes.DONE if recommendation is not None and recommendation.is_confident else exit_codes.NOT_YET
@@ -28,19 +36,13 @@ def exit_code_of(recommendation: "Recommendation | None") -> int:
 
 def to_plain(recommendation: "Recommendation | None") -> dict[str, object] | None:
     """The recommendation as plain data."""
-    if recommendation is None:
-        return None
-    return {
-        "params": dict(recommendation.params),
-        "objective": recommendation.objective,
-        "expected": recommendation.expected,
-        "probabilities": dict(recommendation.probabilities),
-        "is_confident": recommendation.is_confident,
-    }
+    return None if recommendation is None else recommendation.to_dict()
 
 
-def print_recommendation(console: "Console", recommendation: "Recommendation | None", problem: Problem) -> None:
-    """Print the recommendation, and for each constraint how probably it holds."""
+def print_recommendation(
+    console: "Console", recommendation: "Recommendation | None", best: "Recommendation | None", problem: Problem
+) -> None:
+    """Print the recommendation with what it rests on, and the best measured point where that is another one."""
     from rich.text import Text
 
     if recommendation is None:
@@ -57,10 +59,25 @@ def print_recommendation(console: "Console", recommendation: "Recommendation | N
     else:
         console.print(Text("Most probably feasible so far", style="bold yellow"), end="")
         console.print(": no point is known to hold every constraint with its confidence yet")
-    width = max(map(len, recommendation.params))
-    for name, value in recommendation.params.items():
+    _print_point(console, recommendation, problem)
+    if recommendation.advice:
+        console.print(Text(recommendation.advice, style="" if recommendation.is_measured else "yellow"))
+    if best is not None and best.params != recommendation.params:
+        console.print(Text("Best measured" if best.is_confident else "Measured, most probably feasible", style="bold"))
+        _print_point(console, best, problem)
+
+
+def _print_point(console: "Console", found: "Recommendation", problem: Problem) -> None:
+    from rich.text import Text
+
+    width = max(map(len, found.params))
+    for name, value in found.params.items():
         console.print(f"  {name:<{width}} = {exact(value)}")
-    console.print(f"Expected: {recommendation.objective} = {exact(recommendation.expected)}")
-    for (text, probability), confidence in zip(recommendation.probabilities.items(), problem.confidences, strict=True):
+    low, high = found.interval
+    spread = f" ± {found.deviation:.2g} (90 %: {exact(low)} to {exact(high)})" if found.deviation else ""
+    console.print(f"Expected: {found.objective} = {exact(found.expected)}{spread}")
+    for (text, probability), confidence in zip(found.probabilities.items(), problem.confidences, strict=True):
         style = "" if probability >= confidence else "yellow"
         console.print(Text(f"Holds with probability {probability:.3f}: {text} (asked: {confidence:g})", style=style))
+    where = found.where()
+    console.print(where[:1].upper() + where[1:])

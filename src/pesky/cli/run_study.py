@@ -8,7 +8,7 @@ from pesky.cli.consoles import console, say_error, say_json
 from pesky.cli.format import counted
 from pesky.cli.live_view import LiveView
 from pesky.cli.log_view import LogView
-from pesky.cli.recommendation import exit_code_of, print_recommendation, to_plain, try_recommend
+from pesky.cli.recommendation import exit_code_of, print_recommendation, to_plain, try_best, try_recommend
 from pesky.cli.stored_study import open_study, storage_shown
 from pesky.study_file import StudyFile
 from pesky.study_file.output import Output
@@ -37,9 +37,9 @@ def run_study(
         say_error(f"{ending.reason}; the storage does not answer, so there is no recommendation.")
         return exit_codes.INTERRUPTED
     is_idle = before == {id_: evaluation.state for id_, evaluation in study.evaluations.items()}
-    recommendation = try_recommend(study)
+    recommendation, best = try_recommend(study), try_best(study)
     screen.print(_end(command, file, ending, is_idle), soft_wrap=True)
-    print_recommendation(screen, recommendation, study.problem)
+    print_recommendation(screen, recommendation, best, study.problem)
     if as_json:
         say_json(
             {
@@ -51,6 +51,7 @@ def run_study(
                 "failed": ending.failed,
                 "spent": study.spent(),
                 "recommendation": to_plain(recommendation),
+                "best": to_plain(best),
             }
         )
     return exit_codes.INTERRUPTED if ending.kind == "interrupted" else exit_code_of(recommendation)

@@ -24,8 +24,11 @@ def limit_before(budget: Budget, evaluations: Mapping[int, Evaluation], problem:
     if count is not None:
         count = max(count - (min(most, count // 10) if is_tenth else most), 0)
     if cost is not None:
-        price = sum(typical_price(task, evaluations, problem) for task in problem.tasks) * most / len(problem.tasks)
-        cost = max(cost - (min(price, cost / 10) if is_tenth else price), 0.0)
+        point = sum(typical_price(task, evaluations, problem) for task in problem.tasks)
+        kept = point * most / len(problem.tasks)
+        if is_tenth:  # less than a point costs would confirm nothing
+            kept = min(kept, cost / 10) if point <= cost / 10 else 0.0
+        cost = max(cost - kept, 0.0)
     return Limit(count, cost)
 
 

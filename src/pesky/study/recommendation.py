@@ -35,6 +35,23 @@ class Recommendation:
     advice: str = ""
     """Whether to use it as it is, and why."""
 
+    def to_dict(self) -> dict[str, object]:
+        """Its fields as plain data."""
+        return {
+            "params": dict(self.params),
+            "objective": self.objective,
+            "expected": self.expected,
+            "deviation": self.deviation,
+            "interval": list(self.interval),
+            "probabilities": dict(self.probabilities),
+            "is_confident": self.is_confident,
+            "is_measured": self.is_measured,
+            "evaluations": list(self.evaluations),
+            "told": dict(self.told),
+            "nearest": self.nearest,
+            "advice": self.advice,
+        }
+
     def __str__(self) -> str:
         value = OutcomePrediction(self.expected, self.deviation, self.interval)
         lines = [", ".join(f"{name}={short(value)}" for name, value in self.params.items())]
