@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE =
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick lint types layers pytest format bench experiments clean
+.PHONY: help run test long quick lint types layers pytest format bench experiments clean
 
 help:  ## show the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -29,6 +29,9 @@ run: $(READY)  ## optimize the toy problem of the paper: `pesky run` on its stud
 
 test: lint types layers pytest  ## everything that must hold before a commit
 
+long: $(TEST_READY)  ## the tests that take longest, which `make test` leaves out: before a release, and every night
+	$(BIN)/pytest -n 2 --dist worksteal -m long
+
 # Without ROOM: what most changes break first. With it: all tests of one room, whatever they take.
 ROOM ?=
 ROOMS := infer numerics likelihood space problem decide optimum study_file
@@ -36,7 +39,7 @@ FILES := acquire/pesc/test_gain.py acquire/test_fantasy.py model/test_gp.py mode
 	model/test_kernel.py store/test_memory.py study/test_study.py test_observations.py test_text.py test_typecheck.py
 
 quick: lint layers  ## lint, layers and the fast tests, in a minute; ROOM=store: those of one room
-	$(BIN)/pytest -q -n 2 --dist worksteal $(if $(ROOM),tests/$(ROOM),-m 'not slow' $(addprefix tests/,$(ROOMS) $(FILES)))
+	$(BIN)/pytest -q -n 2 --dist worksteal $(if $(ROOM),tests/$(ROOM),-m 'not slow and not long' $(addprefix tests/,$(ROOMS) $(FILES)))
 
 lint: $(TEST_READY)  ## format and lint, without changing anything
 	$(BIN)/ruff format --check .
@@ -49,7 +52,7 @@ layers: $(TEST_READY)  ## check that nothing imports to its right
 	$(BIN)/lint-imports
 
 # small matrices: a second thread per process only gets in the way, and times of one thread compare
-pytest quick bench experiments: export OMP_NUM_THREADS = 1
+pytest long quick bench experiments: export OMP_NUM_THREADS = 1
 
 pytest: $(TEST_READY)  ## run the tests
 	$(BIN)/pytest -n 2 --dist worksteal

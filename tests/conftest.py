@@ -28,9 +28,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def checked():
+    """In every file the first calls of each function are checked anew."""
+    typecheck.calls.clear()
+
+
 @pytest.fixture(autouse=True)
 def seeded():
     """Libraries that draw from the global generators draw the same in every run, whichever tests ran before."""
-    typecheck.calls.clear()
     torch.manual_seed(0)
     np.random.seed(0)  # noqa: NPY002 - the one that libraries use

@@ -46,6 +46,7 @@ def pesky(clone: Path, *arguments: str) -> dict:
 # -- study files -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_toy_is_solved_drawn_and_then_complete(clone: Path) -> None:
     first = pesky(clone, "run", "examples/toy/study.toml")
     assert first["evaluations"] == 30
@@ -58,6 +59,7 @@ def test_toy_is_solved_drawn_and_then_complete(clone: Path) -> None:
     assert "nothing was measured" in python(clone, "pesky.cli", "run", "examples/toy/study.toml")
 
 
+@pytest.mark.long
 def test_toy_decoupled_measures_most_where_it_matters(clone: Path) -> None:
     done = pesky(clone, "run", "examples/toy/decoupled.toml", "--evaluations", "24")
     x1, x2 = done["recommendation"]["params"].values()
@@ -74,6 +76,7 @@ def test_the_picture_says_what_to_run_first(clone: Path, capsys: pytest.CaptureF
     assert not (clone / "examples/toy/study.db").exists()
 
 
+@pytest.mark.long
 def test_the_network_is_profiled_more_often_than_trained(clone: Path) -> None:
     done = pesky(clone, "run", "examples/network/study.toml", "--evaluations", "18")
     assert done["spent"]["train"] / 60 < done["spent"]["profile"]
@@ -81,7 +84,7 @@ def test_the_network_is_profiled_more_often_than_trained(clone: Path) -> None:
     assert network.profile(done["recommendation"]["params"])["latency_ms"] <= 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_cheap_check_leaves_a_handful_of_prints(clone: Path) -> None:
     done = pesky(clone, "run", "examples/cheap_check/study.toml")
     best, worst = sags()
@@ -92,6 +95,7 @@ def test_the_cheap_check_leaves_a_handful_of_prints(clone: Path) -> None:
     assert done["spent"]["check"] < 3600
 
 
+@pytest.mark.long
 def test_crashes_are_avoided_by_the_recommendation(clone: Path) -> None:
     done = pesky(clone, "run", "examples/crashing_simulator/study.toml", "--evaluations", "20")
     assert done["failed"] > 0
@@ -120,6 +124,7 @@ def test_any_program_is_measured(clone: Path) -> None:
 # -- comparisons -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_cheap_check_is_compared_with_checking_every_time(clone: Path) -> None:
     options = ["--seeds", "2", "--evaluations", "4", "--json", "runs.json"]
     printed = python(clone, "examples.cheap_check.compare", *options)
@@ -144,6 +149,7 @@ def test_a_target_is_reached_when_it_is_kept() -> None:
     assert {each.ratio for each in Comparison.bootstrap([(run, other)], draws=5)} == {2 / 40}
 
 
+@pytest.mark.long
 def test_crashes_are_fewer_when_they_are_learnt(clone: Path) -> None:
     printed = python(clone, "examples.crashing_simulator.compare", "--seeds", "1", "--evaluations", "15")
     assert '"learn": ' in printed
@@ -154,6 +160,7 @@ def test_crashes_are_fewer_when_they_are_learnt(clone: Path) -> None:
 # -- elsewhere ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_dask_cluster_measures(clone: Path) -> None:
     printed = python(clone, "examples.dask_cluster.run", "--evaluations", "12")
     assert "12 evaluations done" in printed
@@ -162,6 +169,7 @@ def test_a_dask_cluster_measures(clone: Path) -> None:
     assert study.recommend().expected == pytest.approx(2.80, abs=0.05)
 
 
+@pytest.mark.long
 def test_slurm_jobs_measure(clone: Path) -> None:
     printed = python(clone, "examples.slurm.run", "--cluster", "local", "--evaluations", "8")
     assert "8 evaluations done" in printed

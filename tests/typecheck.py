@@ -1,7 +1,7 @@
 """The types and shapes of the package's functions, checked while the tests run.
 
 To check every call took two thirds of the processor time of a test that runs a study. Therefore the first calls of each
-function in every test are checked, and ever fewer of the later ones: no function that is called goes unchecked.
+function in every file of tests are checked, and ever fewer of the later ones: no function goes unchecked.
 """
 
 from collections import Counter
@@ -40,7 +40,7 @@ def sometimes(given=None, *, typechecker):
 
 
 def either(plain, checked):
-    """A function that is checked in the first calls of a test, and then in the 16th, the 32nd, the 64th, ..."""
+    """A function that is checked in the first calls of a file, and then in the 16th, the 32nd, the 64th, ..."""
 
     @wraps(plain)
     def wrapped(*args, **kwargs):

@@ -8,7 +8,7 @@ from benchmarks.report import console
 from benchmarks.stress import main, run_all, situation, tabulate
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_runs_of_every_kind_stay_finite():
     results = run_all(800)
     console.print(tabulate(results))

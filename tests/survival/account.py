@@ -25,8 +25,8 @@ class Account:
 
     def look(self) -> Mapping[int, Evaluation]:
         """The evaluations as they are now."""
-        now = self.study.evaluations
         seen = [(id_, outcomes) for id_, outcomes in self._lines("told")]
+        now = self.study.evaluations  # later than what was seen, or something could be told in between
         for id_, outcomes in seen + list(self.told.items()):
             assert now[id_].outcomes == outcomes, f"{id_} was told as {outcomes} and is {now[id_]}"
         self.told = {id_: dict(e.outcomes) for id_, e in now.items() if e.outcomes}

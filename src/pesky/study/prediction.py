@@ -102,10 +102,11 @@ def _in_user_units(
     o: Observations, row: int, mean: Float[Tensor, " h"], variance: Float[Tensor, " h"]
 ) -> OutcomePrediction:
     """Of the mixture of Gaussians that hyperparameter samples make."""
-    deviation = (variance.mean() + mean.var(correction=0)).sqrt()
     tails = torch.tensor([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dtype=mean.dtype)
     low, high = sorted(o.to_user(row, mixture_quantiles(mean, variance.sqrt(), tails)).tolist())
-    return OutcomePrediction(float(o.to_user(row, mean.mean())), float(deviation * o.scale[row]), (low, high))
+    each, deviation = o.mean_to_user(row, mean, variance), o.deviation_to_user(row, mean, variance)
+    spread = (deviation.square().mean() + each.var(correction=0)).sqrt()
+    return OutcomePrediction(float(each.mean()), float(spread), (low, high))
 
 
 def mixture_quantiles(
