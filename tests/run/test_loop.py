@@ -53,7 +53,7 @@ def test_what_is_left_of_a_budget_is_not_spent_on_what_tells_nothing(monkeypatch
         return decide(*args)._replace(gain=1e-9)
 
     monkeypatch.setattr(s._suggester, "decide", pointless)
-    ending = s.run({"score": score, "check": check}, budget=40)
+    ending = s.run({"score": score, "check": check}, budget=Budget(cost=40, confirm=0))
     assert ending.kind == "budget"
     assert "buys nothing that would tell anything" in ending.reason
     assert 30 < sum(s.spent().values()) < 40
@@ -83,7 +83,7 @@ def test_time_ends_a_run():
 
 def test_a_run_ends_when_nothing_is_worth_its_price():
     s = quick()
-    ending = s.run(measure, budget=Budget(evaluations=60, gain_per_cost=1e6))
+    ending = s.run(measure, budget=Budget(evaluations=60, gain_per_cost=1e6, confirm=0))
     assert ending.kind == "gain"
     assert ending.evaluations == 3  # the initial design has no gain to compare
     assert "nothing is left worth its price" in str(ending)
@@ -93,7 +93,7 @@ def test_a_run_ends_when_nothing_is_worth_its_price():
 def test_a_coarse_look_does_not_end_a_run(noise, evaluations):
     """Its gain is a coarse one; the question after it says what is left. Under noise there is no look."""
     s = quick(replace(COUPLED, noise=noise), rule=rule_of(QUICK, coarse=1e-3))
-    ending = s.run(measure, budget=Budget(evaluations=60, gain_per_cost=1e6))
+    ending = s.run(measure, budget=Budget(evaluations=60, gain_per_cost=1e6, confirm=0))
     assert (ending.kind, ending.evaluations) == ("gain", evaluations)
 
 
