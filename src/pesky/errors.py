@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-__all__ = ["DataError", "PeskyError", "ProblemError", "StorageAway", "StorageError", "StudyGone"]
+__all__ = ["DataError", "PeskyError", "ProblemChanged", "ProblemError", "StorageAway", "StorageError", "StudyGone"]
 
 
 class PeskyError(ValueError):
@@ -27,7 +27,11 @@ class StorageAway(StorageError):
 
 
 class StudyGone(StorageError):
-    """The study that was opened is not there any more: it was deleted, or started anew under the same name."""
+    """The study that was opened is not there any more: it was deleted, set aside or started anew under its name."""
+
+
+class ProblemChanged(StorageError):
+    """The study that was opened asks something else by now: someone has continued it with another problem."""
 
 
 def unknown_name(kind: str, given: object, known: Iterable[str]) -> str:

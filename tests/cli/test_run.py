@@ -1,6 +1,7 @@
 """`run`: begins, continues, ends, and says so."""
 
 import json
+import re
 import sqlite3
 import sys
 from contextlib import closing
@@ -37,14 +38,25 @@ def test_a_budget_that_is_spent_measures_nothing_and_says_how_to_go_on(pesky, pr
     assert "Recommended" in text
 
 
-def test_fresh_forgets_what_was_there(pesky, project):
+def test_fresh_sets_aside_what_was_there(pesky, project):
     pesky("run", "study.toml", "--quiet")
-    text = pesky("run", "study.toml", "--fresh").stdout
-    assert text.startswith("New study 'study'")
-    assert "#0 all" in text
+    before = pesky("show", "study.toml").stdout
+    for count in (1, 2):
+        done = pesky("run", "study.toml", "--fresh")
+        assert done.stdout.startswith("New study 'study'")
+        assert "#0 all" in done.stdout
+        (said,) = re.findall(r"'study' was set aside: it is kept as ('study \(set aside .*\)')", done.stderr)
+        shown = pesky("show", "study.toml").stdout
+        assert said in shown
+        assert shown.count("(set aside ") == count
+        assert len(json.loads(pesky("status", "study.toml", "--json").stdout)["set_aside"]) == count
+    name = json.loads(pesky("status", "study.toml", "--json").stdout)["set_aside"][0]
+    project.change("minimize", 'storage = "sqlite:///study.db"\nminimize')
+    (project.folder / "old.toml").write_text(f'name = "{name}"\n' + (project.folder / "study.toml").read_text())
+    assert pesky("show", "old.toml").stdout == before
 
 
-def test_fresh_forgets_what_is_damaged(pesky, project):
+def test_fresh_sets_aside_what_is_damaged(pesky, project):
     pesky("run", "study.toml", "--evaluations", 1, "--quiet")
     with closing(sqlite3.connect("study.db")) as connection, connection:
         connection.execute("UPDATE pesky_evaluations SET outcomes = 'no json'")
@@ -57,18 +69,35 @@ def test_fresh_asks_whoever_is_there(pesky, project, monkeypatch):
     pesky("tell", "study.toml", "--params", '{"x": 0.25, "k": "a"}', "f=0.2")
     monkeypatch.setattr("pesky.cli.consoles.is_interactive", lambda: True)
     assert (
-        "Forget 1 evaluation of 'study'?" in pesky("run", "study.toml", "--fresh", code=exit_codes.INTERRUPTED).stderr
+        "Set aside 1 evaluation of 'study'?"
+        in pesky("run", "study.toml", "--fresh", code=exit_codes.INTERRUPTED).stderr
     )
     assert len(json.loads(pesky("show", "study.toml", "--json").stdout)) == 1
 
 
 def test_another_problem_under_the_same_name_is_refused(pesky, project):
     pesky("run", "study.toml", "--quiet")
-    project.change("high = 1", "high = 2")
+    project.change('x = { type = "real"', 'z = { type = "real"')
     text = pesky("run", "study.toml", code=exit_codes.MISTAKE).stderr
     assert "is stored with another problem" in text
-    assert "`pesky run study.toml --fresh` forgets the stored one" in text
+    assert "`pesky run study.toml --fresh` sets the stored one aside" in text
+    project.measure('def measure(params):\n    return {"f": params["z"], "c": 0.5}\n')
     pesky("run", "study.toml", "--quiet", "--fresh")
+
+
+def test_a_problem_that_changed_is_said_and_goes_on(pesky, project, caplog):
+    pesky("run", "study.toml", "--quiet")
+    project.change("high = 1", "high = 0.9")
+    project.change("c >= 0", "c >= 0.1")
+    pesky("status", "study.toml")
+    pesky("recommend", "study.toml")
+    assert "the study 'study' goes on, with its data and a changed problem" in caplog.text
+    assert "constraint c >= 0.1: absent became confidence 0.95" in caplog.text
+    text = pesky("run", "study.toml", "--evaluations", 5).stdout
+    assert "Continuing 'study' in study.db: 3 evaluations there already" in text
+    caplog.clear()
+    pesky("run", "study.toml", "--evaluations", 6, "--quiet")
+    assert not caplog.text
 
 
 def test_json_is_alone_on_standard_output(pesky, project):

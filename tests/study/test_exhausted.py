@@ -7,6 +7,7 @@ import pytest
 from study.quick import quick
 
 from pesky import Choice, Integer, Problem, Real, Study, Task
+from pesky.space import Space
 from pesky.store import Evaluation, Limit, State
 from pesky.study import Exhausted
 from pesky.study.pending import answered
@@ -112,7 +113,7 @@ def test_what_an_evaluation_settles():
     problem = exact(tasks={"all": Task(["f", "c"]), "check": Task(["c"])})
 
     def points(task: str, *given: Evaluation) -> set[Any]:
-        return {x for (x,) in answered(problem, given, (task,))[task]}
+        return {x for (x,) in answered(problem, Space.of(problem), given, (task,))[task]}
 
     both = {"f": 1.0, "c": 1.0}
     for state in (State.PENDING, State.RUNNING, State.LOST, State.FAILED):

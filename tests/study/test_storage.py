@@ -43,14 +43,8 @@ def test_another_problem_is_refused_with_the_difference(url):
     text = str(caught.value)
     for line in (
         "the study 'net' is stored with another problem",
-        "parameter x: {'type': 'real', 'low': 0.0, 'high': 1.0, 'log': False} became",
-        "parameter y:",
-        "parameter z: absent became",
-        "minimize: f became absent",
-        "maximize: absent became f",
-        "constraint c >= 0: confidence 0.95 became absent",
-        "task one: absent became f, c",
-        "noise of f: 0.01 became absent",
+        "parameter y: real became absent",
+        "parameter z: absent became real",
         "give the new study another name",
     ):
         assert line in text, text
@@ -231,8 +225,8 @@ def test_who_lets_go_has_not_failed():
 
 def test_a_row_that_does_not_fit_the_problem_is_said_so(url):
     s = quick(storage=url)
-    s.store.append(s.identity, Question("all", {"x": 7}), known=None, limit=Limit(), worker=None, lease=None)
-    with pytest.raises(StorageError, match=r"evaluation 0 is stored with what does not fit.*'x' was 7"):
+    s.store.append(s.identity, Question("all", {"x": "7", "y": 0}), known=None, limit=Limit(), worker=None, lease=None)
+    with pytest.raises(StorageError, match=r"evaluation 0 is stored with what does not fit.*'x' was '7'"):
         _ = s.evaluations
 
 

@@ -9,6 +9,8 @@ from survival.nursery import nursling
 from survival.programs import until
 from survival.records import lines
 
+from pesky.study.set_aside import set_aside
+
 GENERATIONS, RUNS = 3, 2
 
 
@@ -26,7 +28,7 @@ def test_a_study_is_started_anew_again_and_again(url: str, nursery, tmp_path: Pa
         time.sleep(chance.uniform(0.0, 0.3))
         before = list(study.evaluations.values())
         seen += sum(bool(e.outcomes) for e in before)
-        study.store.delete(study.identity)  # as `pesky run --fresh` does, with measurements in flight
+        set_aside(study.store, study.name)  # as `pesky run --fresh` does, with measurements in flight
         nursling(storage=url, seed=generation + 1)
         for pid in pids:
             until(lambda pid=pid: not runs.lives(pid))

@@ -65,9 +65,21 @@ def first_line(text: str | None) -> str:
     return said if len(said) <= 200 else f"{said[:197]}..."
 
 
+def reason_of(evaluation: Evaluation) -> str:
+    """Why an evaluation failed, and what was changed of it afterwards, on one line."""
+    said = [first_line(evaluation.error)] if evaluation.error else []
+    for each in evaluation.corrections:
+        what = each.change.value
+        if each.outcome is not None and each.old is not None:
+            what = f"{one_line(each.outcome)} {what}, was {short(each.old)}"
+        said.append(f"{what}: {first_line(each.reason)}" if each.reason else what)
+    return "; ".join(said)
+
+
 def is_feasible(evaluation: Evaluation, problem: Problem) -> bool | None:
     """Whether the measured and the known values hold every constraint; None while that is open."""
-    if evaluation.state is State.FAILED and problem.tasks[evaluation.task].failures == "learn":
+    task = problem.tasks.get(evaluation.task)  # None of one that the problem does not have any more
+    if evaluation.state is State.FAILED and task is not None and task.failures == "learn":
         return False
     given = dict(evaluation.outcomes)
     for outcome, function in problem.known.items():

@@ -12,7 +12,7 @@ def run(
     study: StudyPath,
     workers: Annotated[int | None, typer.Option(min=1, help="Measurements at once, instead of the file's.")] = None,
     evaluations: Evaluations = None,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Forget the stored study and start anew.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Set the stored study aside and start anew.")] = False,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -24,15 +24,15 @@ def run(
     from pesky.cli.consoles import is_interactive
     from pesky.cli.format import counted
     from pesky.cli.run_study import run_study
-    from pesky.cli.stored_study import count, forget
+    from pesky.cli.stored_study import count, put_aside
     from pesky.study_file import StudyFile
 
     file = StudyFile.read(study, running=True, evaluations=evaluations)
     if fresh and (kept := count(file)) != 0:
         what = "the damaged evaluations" if kept is None else counted(kept)
-        if is_interactive() and not typer.confirm(f"Forget {what} of {file.name!r}?", err=True):
+        if is_interactive() and not typer.confirm(f"Set aside {what} of {file.name!r}?", err=True):
             raise typer.Exit(exit_codes.INTERRUPTED)
-        forget(file)
+        typer.echo(f"{file.name!r} was set aside: it is kept as {put_aside(file)!r}.", err=True)
     slots = sum(resource.slots for resource in file.problem.resources.values())
     raise typer.Exit(
         run_study(

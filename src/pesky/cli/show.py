@@ -47,6 +47,9 @@ def show(
         console().print(_table(evaluations, kept.problem))
     else:
         typer.echo("no evaluations" + ("" if state is None else f" that are {state}"))
+    if csv is None and not json:
+        for name in kept.set_aside:
+            typer.echo(f"set aside before: {name!r}")
 
 
 def _table(evaluations: "list[Evaluation]", problem: "Problem") -> "Table":
@@ -54,10 +57,10 @@ def _table(evaluations: "list[Evaluation]", problem: "Problem") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    from pesky.cli.format import first_line, is_feasible
+    from pesky.cli.format import is_feasible, reason_of
     from pesky.store.evaluation import short
 
-    has_errors = any(e.error for e in evaluations)
+    has_errors = any(e.error or e.corrections for e in evaluations)
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
     table.add_column("#", justify="right")
     table.add_column("task")
@@ -76,7 +79,7 @@ def _table(evaluations: "list[Evaluation]", problem: "Problem") -> "Table":
             for name, value in zip(problem.outcomes, told, strict=True)
         ]
         row = [str(e.id), e.task, *(short(e.params[name]) for name in problem.parameters), *words]
-        state = "yours" if e.is_yours else e.state.value
+        state = "excluded" if e.is_excluded else "yours" if e.is_yours else e.state.value
         row += [_SIGNS[is_feasible(e, problem)] if e.outcomes or e.error else "", state]
-        table.add_row(*(Text(cell) for cell in row + ([first_line(e.error)] if has_errors else [])))
+        table.add_row(*(Text(cell) for cell in row + ([reason_of(e)] if has_errors else [])))
     return table

@@ -49,6 +49,7 @@ def _plain(file: "StudyFile", kept: "Snapshot") -> dict[str, object]:
         "counts": _counts(kept),
         "spent": spent(by_id, kept.problem),
         "budget": file.budget.model_dump(),
+        "set_aside": kept.set_aside,
         **{state: [as_dict(e) for e in _in(kept, state)] for state in ("running", "pending", "lost", "failed")},
     }
 

@@ -1,4 +1,4 @@
-"""The stored study that a study file speaks of: opened to go on with it, read, or forgotten."""
+"""The stored study that a study file speaks of: opened to go on with it, read, or set aside."""
 
 import os
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from pesky.errors import ProblemError, StorageAway, StorageError
 from pesky.problem import Problem
 from pesky.store import Evaluation, Store, open_store
 from pesky.store.sql.url import hidden, path_of
+from pesky.study.set_aside import set_aside, those_of
 from pesky.study.stored import check_fits, stored_problem
 from pesky.study_file import StudyFile
 
@@ -21,6 +22,8 @@ class Snapshot:
 
     problem: Problem
     evaluations: list[Evaluation]
+    set_aside: list[str]
+    """The names of the studies that made room for this one."""
 
 
 def storage_shown(file: StudyFile) -> str:
@@ -47,7 +50,7 @@ def open_study(file: StudyFile, *, read_only: bool = False) -> "Study":
             deciding_share=run.deciding_share,
         )
     except ProblemError as error:
-        raise ProblemError(f"{error} `pesky run {file.path.name} --fresh` forgets the stored one.") from error
+        raise ProblemError(f"{error} `pesky run {file.path.name} --fresh` sets the stored one aside.") from error
 
 
 def read_snapshot(file: StudyFile) -> Snapshot:
@@ -63,18 +66,21 @@ def read_snapshot(file: StudyFile) -> Snapshot:
     # The file's own knows where its functions are.
     problem = file.problem if file.problem == problem else problem
     _, evaluations = store.changes(kept.identity, 0)
+    aside = those_of(file.name, store.names())
     store.close()
     for evaluation in evaluations:
         check_fits(problem, evaluation)
-    return Snapshot(problem, evaluations)
+    return Snapshot(problem, evaluations, aside)
 
 
-def forget(file: StudyFile) -> None:
-    """Delete the study from its storage, if it is there."""
+def put_aside(file: StudyFile) -> str | None:
+    """The name under which the study is kept from now on, if it is there: its own is free for a new one."""
     store = _existing(file)
-    if store is not None:
-        if file.name in store.names():
-            store.delete(store.load(file.name).identity)
+    if store is None:
+        return None
+    try:
+        return set_aside(store, file.name) if file.name in store.names() else None
+    finally:
         store.close()
 
 

@@ -87,7 +87,7 @@ class Belief(Protocol):
 
     @property
     def points(self) -> Float[Tensor, "*w n d"]:
-        """Every distinct measured input, of whichever row; where a study has fewer than others, its first again."""
+        """Every distinct measured input in the cube, of any row; where a study has fewer than others, its first."""
         ...
 
     def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]: ...
@@ -143,8 +143,12 @@ def repeats(points: Float[Tensor, "*w n d"], tolerance: float = 1e-6) -> Bool[Te
 
 
 def union(X: Float[Tensor, "*w j n d"], mask: Bool[Tensor, "*w j n"]) -> Float[Tensor, "*w m d"]:
-    """The distinct points of all rows of each study; one that has fewer than others has its first one again."""
-    points, there = X.flatten(-3, -2), mask.flatten(-2)
+    """The distinct points of all rows of each study; one that has fewer than others has its first one again.
+
+    Data outside of the unit cube are none of them: nothing can be there, and so not the solution.
+    """
+    points = X.flatten(-3, -2)
+    there = mask.flatten(-2) & ((points >= 0) & (points <= 1)).all(-1)
     # what is not there is far from all that is, and so no repeat of it
     gone = repeats(torch.where(there[..., None], points, 2.0), 1e-6) | ~there
     count = (~gone).sum(-1, keepdim=True)

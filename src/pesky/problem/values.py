@@ -1,5 +1,6 @@
 """Values of parameters: which belong to a problem."""
 
+import math
 import numbers
 from collections.abc import Mapping
 
@@ -18,6 +19,26 @@ def check_params(parameters: Mapping[str, Parameter], params: Mapping[str, objec
             raise DataError(f"the parameter {name!r} is missing: {expected}")
         if not belongs(parameter, params[name]):
             raise DataError(f"the parameter {name!r} was {params[name]!r}: {expected}")
+
+
+def check_kinds(parameters: Mapping[str, Parameter], params: Mapping[str, object]) -> None:
+    """Nothing, or a DataError if the values are not of these parameters, be it within their bounds or outside."""
+    if params.keys() != parameters.keys():
+        given, expected = (", ".join(map(repr, each)) or "none" for each in (params, parameters))
+        raise DataError(f"the parameters were {given}: expected {expected}.")
+    for name, parameter in parameters.items():
+        if not is_of_kind(parameter, params[name]):
+            kind = _expectation(parameter).partition(" from ")[0]
+            raise DataError(f"the parameter {name!r} was {params[name]!r}: expected {kind}.")
+
+
+def is_of_kind(parameter: Parameter, value: object) -> bool:
+    """Whether the parameter could take the value with other bounds or more options."""
+    if isinstance(parameter, Choice):
+        return isinstance(value, Option)
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral | numbers.Real):
+        return False
+    return isinstance(value, numbers.Integral) if isinstance(parameter, Integer) else math.isfinite(value)
 
 
 def _expectation(parameter: Parameter) -> str:

@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
-from pesky.errors import ProblemError, StorageAway, StorageError, StudyGone
+from pesky.errors import ProblemChanged, ProblemError, StorageAway, StorageError, StudyGone
 from pesky.problem.fields import finite, whole
 from pesky.run.arrivals import Arrivals
 from pesky.run.asking import Asker
@@ -115,6 +115,9 @@ class Loop:
                 self._wait(POLL_SECONDS)
             except StudyGone:
                 raise
+            except ProblemChanged as error:
+                self._await_running(error, "told")
+                raise
             except StorageError as error:
                 self._await_running(error)
                 raise
@@ -195,10 +198,10 @@ class Loop:
 
     # -- the end -----------------------------------------------------------------------------------------------------
 
-    def _await_running(self, error: StorageError) -> None:
+    def _await_running(self, error: StorageError, then: str = "written to a file") -> None:
         """Nothing, once all that runs has come back: what it brings goes to a file, where the storage takes no more."""
         if self.flights.is_any_running:
-            log.error("%s Asking no more; what is being measured is waited for, and written to a file.", error)
+            log.error("%s Asking no more; what is being measured is waited for, and %s.", error, then)
         while self.flights.is_any_running:
             self._wait(POLL_SECONDS)
 

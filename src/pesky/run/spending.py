@@ -12,7 +12,8 @@ def cost_of(evaluation: Evaluation, problem: Problem) -> float:
     """What an evaluation cost or is going to: its price, or the seconds that it took where costs are measured."""
     if not counts(evaluation):
         return 0.0
-    is_measured = problem.tasks[evaluation.task].cost == "measured"
+    task = problem.tasks.get(evaluation.task)  # None of one that the problem does not have any more
+    is_measured = task is not None and task.cost == "measured"
     return evaluation.seconds if is_measured and evaluation.seconds is not None else evaluation.price
 
 
@@ -20,7 +21,7 @@ def spent(evaluations: Mapping[int, Evaluation], problem: Problem) -> dict[str, 
     """What each task has cost so far, what is running included."""
     each = dict.fromkeys(problem.tasks, 0.0)
     for e in evaluations.values():
-        each[e.task] += cost_of(e, problem)
+        each[e.task] = each.get(e.task, 0.0) + cost_of(e, problem)
     return each
 
 

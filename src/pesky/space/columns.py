@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from pesky.problem import Choice, Integer, Option, Parameter, Real
-from pesky.problem.values import belongs
+from pesky.problem.values import belongs, is_of_kind
 
 
 def width(parameter: Parameter) -> int:
@@ -33,6 +33,21 @@ def to_unit(parameter: Parameter, value: Option) -> Float[Tensor, " w"]:
     if isinstance(parameter, Choice):
         return one_hot(torch.tensor(parameter.options.index(value)), len(parameter.options)).double()
     return _to_unit(parameter, torch.tensor([float(value)], dtype=torch.float64))
+
+
+def to_place(parameter: Parameter, value: Option) -> Float[Tensor, " w"] | None:
+    """The columns of a value that may be outside of the bounds, and then of the unit interval.
+
+    None where it has no place: an option that there is not, what has no logarithm, and what is further out than the
+    bounds are apart, from where no kernel reaches in.
+    """
+    if belongs(parameter, value):
+        return to_unit(parameter, value)
+    if isinstance(parameter, Choice) or not is_of_kind(parameter, value) or (parameter.log and float(value) <= 0):
+        return None
+    low, high = _edges(parameter)
+    u = ((math.log(float(value)) if parameter.log else float(value)) - low) / (high - low)
+    return torch.tensor([u], dtype=torch.float64) if -1 <= u <= 2 else None
 
 
 def from_unit(parameter: Parameter, u: Float[Tensor, " w"]) -> Option:
@@ -60,7 +75,10 @@ def snap(parameter: Parameter, U: Float[Tensor, "*b w"]) -> Float[Tensor, "*b w"
         return U
     if isinstance(parameter, Choice):
         return one_hot(U.argmax(-1), len(parameter.options)).to(U)
-    return _to_unit(parameter, _from_unit(parameter, U).round().clamp(parameter.low, parameter.high))
+    values = _from_unit(parameter, U)
+    inside = _to_unit(parameter, values.round().clamp(parameter.low, parameter.high))
+    # data may lie outside of bounds that were narrowed: there they stay, a whole number away at the least
+    return torch.where((values < parameter.low - 0.75) | (values > parameter.high + 0.75), U, inside)
 
 
 def place(parameter: Parameter, r: Float[Tensor, " n"]) -> Float[Tensor, "n w"]:

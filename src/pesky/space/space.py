@@ -12,7 +12,7 @@ from torch import Tensor
 
 from pesky.numerics.rng import Seed, Source, sobol, studies_of, uniform
 from pesky.problem import Option, Parameter, Problem, Real
-from pesky.problem.values import check_params
+from pesky.problem.values import belongs, check_params
 from pesky.space import columns
 
 
@@ -66,6 +66,23 @@ class Space:
         """The point of the unit cube for the given values."""
         self.check(params)
         return torch.cat([columns.to_unit(p, params[name]) for name, p in self.parameters.items()])
+
+    def contains(self, params: Mapping[str, object]) -> bool:
+        """Whether these are values of the space."""
+        return params.keys() == self.parameters.keys() and all(
+            belongs(p, params[name]) for name, p in self.parameters.items()
+        )
+
+    def place(self, params: Mapping[str, Option]) -> Float[Tensor, " d"] | None:
+        """The point for the given values, outside of the unit cube where they are outside of the bounds.
+
+        None where there is no such point that could tell of those in the cube.
+        """
+        if params.keys() != self.parameters.keys():
+            return None
+        parts = [columns.to_place(p, params[name]) for name, p in self.parameters.items()]
+        placed = [part for part in parts if part is not None]
+        return torch.cat(placed) if len(placed) == len(parts) else None
 
     def decode(self, u: Float[Tensor, " d"]) -> dict[str, Option]:
         """The values that a point of the unit cube stands for."""

@@ -8,9 +8,9 @@ and evaluations numbered 0, 1, 2, ... in the order in which they were asked. The
 - Every method may be called from any thread, and from any process that has opened the same storage.
 - Names are for finding a study; all that is done with it goes by its identity. Whoever opened a study that was deleted
   since, be it that another one has its name now, is told so (StudyGone), and can neither read nor change the new one.
-- A study's revision is a number that grows by one with every change of an evaluation or of its problem; a renewed or
-  expired lease is a change. Whoever knows the evaluations as of revision r and reads `changes(study, r)` knows them
-  wholly.
+- A study's revision is a number that grows by one with every change of an evaluation, of its problem or its name; a
+  renewed or expired lease is a change. Whoever knows the evaluations as of revision r and reads `changes(study, r)`
+  knows them wholly.
 - The storage's clock decides on leases, not the workers' clocks. A running evaluation whose lease has run out counts
   as lost from then on: every method that changes evaluations first marks those, and so does `changes`, unless the store
   was opened for reading; it then shows them as lost all the same. A lease that ends later than it can, because that

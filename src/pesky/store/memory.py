@@ -119,6 +119,7 @@ class MemoryStore:
             if name != record.kept.name and name in self._studies:
                 raise name_taken(name)
             before, record.kept = record.kept.name, replace(record.kept, name=name)
+            record.revision += 1
             self._studies = {name if key == before else key: each for key, each in self._studies.items()}
 
     def delete(self, study: str) -> None:

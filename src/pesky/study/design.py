@@ -6,7 +6,7 @@ from pesky.numerics.rng import source_of
 from pesky.problem import Option, Problem
 from pesky.run.spending import typical_price
 from pesky.space import Space
-from pesky.store import Evaluation, Question
+from pesky.store import Evaluation, Question, State
 from pesky.study.pending import Answered
 
 
@@ -15,17 +15,18 @@ class InitialDesign:
 
     def __init__(self, problem: Problem, space: Space, count: int, seed: int) -> None:
         self.points = [space.decode(u) for u in space.latin(count, source_of(seed))]
-        self._problem, self._count = problem, count
+        self._problem, self._space, self._count = problem, space, count
 
     def next(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str], known: Answered) -> Question | None:
         """The first point of the design that one of these tasks was not asked at; None where all have their values."""
+        evaluations = {id_: e for id_, e in evaluations.items() if self._space.contains(e.params)}
         counts = self._counts(evaluations)
         wanted = [
             task for task in tasks if any(counts[name] < self._count for name in self._problem.tasks[task].outcomes)
         ]
         for params in self.points:
             for task in wanted:
-                if not _is_asked(task, params, evaluations) and tuple(params.values()) not in known[task]:
+                if not self._is_asked(task, params, evaluations) and tuple(params.values()) not in known[task]:
                     return Question(task, params, None, typical_price(task, evaluations, self._problem))
         return None
 
@@ -38,6 +39,12 @@ class InitialDesign:
                 counts[name] += 1
         return counts
 
-
-def _is_asked(task: str, params: Mapping[str, Option], evaluations: Mapping[int, Evaluation]) -> bool:
-    return any(e.task == task and dict(e.params) == dict(params) for e in evaluations.values())
+    def _is_asked(self, task: str, params: Mapping[str, Option], evaluations: Mapping[int, Evaluation]) -> bool:
+        """Whether the task was asked there, and told all that it tells today or will tell no more."""
+        outcomes = set(self._problem.tasks[task].outcomes)
+        return any(
+            e.task == task
+            and dict(e.params) == dict(params)
+            and (e.state is not State.DONE or e.outcomes.keys() >= outcomes)
+            for e in evaluations.values()
+        )

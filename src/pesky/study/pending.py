@@ -6,6 +6,7 @@ import torch
 
 from pesky.acquire.fantasy import Pending
 from pesky.problem import Option, Problem
+from pesky.space import Space
 from pesky.store import Evaluation, State
 from pesky.study.points import Points
 
@@ -16,14 +17,15 @@ Answered = Mapping[str, Mapping[tuple[Option, ...], Evaluation]]
 def pending(problem: Problem, points: Points, evaluations: Iterable[Evaluation]) -> Pending | None:
     """Points where a result is awaited, with the rows still to come; None if there are none.
 
-    A failure whose reason is not learnt counts too: it told nothing, and would be asked again and again.
+    A failure whose reason is not learnt counts too: it told nothing, and would be asked again and again. A point
+    outside of the space, asked before that was narrowed, is none that others are to keep away from.
     """
     awaited: list[Evaluation] = []
     rows: list[list[bool]] = []
     for e in evaluations:
         is_mute = e.state is State.FAILED and (problem.tasks[e.task].failures == "record" or e.is_given_up)
         missing = set(problem.informs(e.task)) - e.outcomes.keys()
-        if missing and (e.is_awaited or is_mute):
+        if missing and (e.is_awaited or is_mute) and points.space.contains(e.params):
             awaited.append(e)
             rows.append([name in missing for name in problem.rows])
     return Pending(points.stack(awaited), torch.tensor(rows)) if awaited else None
@@ -36,7 +38,7 @@ def all_rows(problem: Problem, points: Points, evaluations: Collection[Evaluatio
     return Pending(points.stack(evaluations), mask)
 
 
-def answered(problem: Problem, evaluations: Iterable[Evaluation], tasks: Collection[str]) -> Answered:
+def answered(problem: Problem, space: Space, evaluations: Iterable[Evaluation], tasks: Collection[str]) -> Answered:
     """For each of the tasks the points where to ask it would tell nothing, with the evaluation that says why.
 
     There are some where its measurements have no noise: where all its outcomes were told, in whichever evaluations, and
@@ -49,6 +51,8 @@ def answered(problem: Problem, evaluations: Iterable[Evaluation], tasks: Collect
         return found
     told: dict[tuple[Option, ...], set[str]] = {}
     for e in evaluations:
+        if not space.contains(e.params):
+            continue
         point = tuple(e.params[name] for name in problem.parameters)
         known = told.setdefault(point, set())
         known.update(e.outcomes)

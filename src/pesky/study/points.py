@@ -15,12 +15,17 @@ class Points:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self._encoded: dict[int, Tensor] = {}
+        self._encoded: dict[int, Tensor | None] = {}
 
     def of(self, evaluation: Evaluation) -> Float[Tensor, " d"]:
         """The point of an evaluation of the study."""
+        u = self.place(evaluation)
+        return self.space.encode(evaluation.params) if u is None else u
+
+    def place(self, evaluation: Evaluation) -> Float[Tensor, " d"] | None:
+        """The same, also outside of the unit cube; None where it has no place that tells of the cube."""
         if evaluation.id not in self._encoded:
-            self._encoded[evaluation.id] = self.space.encode(evaluation.params)
+            self._encoded[evaluation.id] = self.space.place(evaluation.params)
         return self._encoded[evaluation.id]
 
     def stack(self, evaluations: Iterable[Evaluation]) -> Float[Tensor, "n d"]:

@@ -50,7 +50,7 @@ class Grounds:
     @classmethod
     def of(cls, surrogates: Surrogates, evaluations: Mapping[int, Evaluation]) -> "Grounds":
         """The grounds that all evaluations give; a DataError if none has told anything that an answer could rest on."""
-        problem = surrogates.problem
+        problem, evaluations = surrogates.problem, surrogates.learnt(evaluations)
         if not any(e.outcomes.keys() & set(problem.grounds) for e in evaluations.values()):
             what = "any outcome" if problem.objective in problem.known else f"the objective {problem.objective!r}"
             raise DataError(f"no value of {what} was told yet: ask and tell until there is one.")

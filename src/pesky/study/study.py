@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -28,16 +29,17 @@ from pesky.run.spending import beyond, kept_by_store, spent
 from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
+from pesky.study.changes import check_current, continued
 from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, positive, share
 from pesky.study.limits import Request
 from pesky.study.prediction import Prediction
 from pesky.study.recommend import Grounds, best_from, recommendation_from
 from pesky.study.recommendation import Recommendation
-from pesky.study.stored import StoredEvaluations, name_in, opened, stored_problem
+from pesky.study.stored import StoredEvaluations, name_in, stored_problem
 from pesky.study.suggest import Suggester
 from pesky.study.surrogates import FitBotorch, Surrogates
 from pesky.study.time_budget import TimeBudget
-from pesky.study.told import attempt_of, check_task, id_of, rescued_results, told_values
+from pesky.study.told import attempt_of, check_task, expected_of, id_of, rescued_results, told_values
 
 if TYPE_CHECKING:
     import pandas
@@ -91,11 +93,12 @@ class Study:
         self.initial = whole("initial", initial, 1)
         least, time_share = share("min_probability", min_probability), positive("deciding_share", deciding_share)
         self.store = open_store(storage) if storage is None or isinstance(storage, str) else storage
-        kept = opened(self.store, name, problem, seed, uuid.uuid4().hex)
+        kept = self.store.open(name, problem.to_json(), seed, uuid.uuid4().hex)
+        continued(self.store, kept, problem)
         self.seed, self.identity = kept.seed, kept.identity
         self._surrogates = Surrogates(problem, self.space, fitted, self.seed)
         self._suggester = Suggester(self._surrogates, self.rule, self.initial, least, time_share)
-        self._stored = StoredEvaluations(self.store, self.identity, problem)
+        self._stored = StoredEvaluations(self.store, kept, problem)
         # The store takes care of itself. Deciding takes seconds: nobody who tells waits for it.
         self._deciding = threading.RLock()
 
@@ -123,6 +126,16 @@ class Study:
         return self._stored.read()
 
     @property
+    def problems(self) -> list[tuple[datetime, Problem]]:
+        """The problems that the study had, each since when, the present one last."""
+        kept = self.store.problems(self.identity)
+        record = self.store.record(self.identity)
+        return [
+            (datetime.fromtimestamp(each.since, UTC), stored_problem(replace(record, problem=each.problem)))
+            for each in kept
+        ]
+
+    @property
     def decision(self) -> Decision | None:
         """How the last question was chosen, with its diagnostics; None for the initial design."""
         return self._suggester.decision
@@ -145,7 +158,7 @@ class Study:
         gain_per_cost: float | None = None,
         confirm: bool = False,
     ) -> Evaluation:
-        """The next question: a lost one first, then the initial design, then the most gain per cost.
+        """The next question: what was enqueued first, then a lost one, the initial design, and the most gain per cost.
 
         Args:
             tasks: The tasks to choose among; all of them if not given.
@@ -161,9 +174,15 @@ class Study:
         """
         request = Request(checked_tasks(tasks, self.problem), limit, gain_per_cost, confirm)
         check_counts(self.rule, gain_per_cost)
+        limit = kept_by_store(limit, self.problem)
+        claim = partial(
+            self.store.claim, self.identity, request.tasks, losses=losses, worker=worker, lease=lease, limit=limit
+        )
         with self._deciding:
-            lost = self.store.claim(self.identity, request.tasks, losses=losses, worker=worker, lease=lease)
-            return _callers(self._ask_new(request, worker, lease) if lost is None else lost)
+            check_current(self.store, self.identity, self.problem)
+            while (waiting := claim()) is not None and not self.space.contains(waiting.params):
+                self.store.abandon(self.identity, waiting.id)  # asked when the bounds were wider
+            return _callers(self._ask_new(request, worker, lease) if waiting is None else waiting)
 
     def _ask_new(self, request: Request, worker: str | None, lease: float | None) -> Evaluation:
         """A new question, reconsidered for as long as others ask theirs meanwhile."""
@@ -192,8 +211,8 @@ class Study:
         Telling the same again changes nothing; a different value for the same outcome is refused. `seconds` is how
         long the measurement took, where costs are measured.
         """
-        asked = self._asked(evaluation)
-        values, expected = told_values(self.problem, outcomes), self.problem.tasks[asked.task].outcomes
+        asked, values = self._asked(evaluation), told_values(self.problem, outcomes)
+        expected = expected_of(self.problem, asked.task, values)
         check_task(asked.task, expected, values)
         return self.store.tell(self.identity, asked.id, values, expected, seconds, attempt=attempt_of(evaluation))
 
@@ -209,8 +228,8 @@ class Study:
         return [self._recovered(each) for each in rescued_results(path, self.identity)]
 
     def _recovered(self, result: Result) -> Evaluation:
-        expected = self.problem.tasks[self._asked(result.id).task].outcomes
         values = check_outcomes(self.problem, result.outcomes)
+        expected = expected_of(self.problem, self._asked(result.id).task, values)
         if result.error is None:
             return self.store.tell(self.identity, result.id, values, expected, result.seconds, attempt=result.attempt)
         return self.store.fail(
@@ -245,8 +264,10 @@ class Study:
         return _callers(self.store.add(self.identity, task, params, values))
 
     def _asked(self, evaluation: Evaluation | int) -> Evaluation:
-        """The evaluation as it is known here, if it is one of this very study."""
+        """The evaluation that was given, or that has the number, if it is one of this very study."""
         id_ = id_of(evaluation, self.identity)
+        if isinstance(evaluation, Evaluation):
+            return evaluation
         is_number = isinstance(id_, int)
         known = self._stored.seen if is_number and id_ in self._stored.seen else self.evaluations
         if not is_number or id_ not in known:
@@ -260,6 +281,19 @@ class Study:
         """What was told of an evaluation so far."""
         found = self.evaluations.get(evaluation.id if isinstance(evaluation, Evaluation) else evaluation)
         return {} if found is None else dict(found.outcomes)
+
+    def correct(self, evaluation: Evaluation | int, outcomes: Mapping[str, float], reason: str = "") -> Evaluation:
+        """Put these values in place of those that were told; the old ones and the reason stay in its `corrections`."""
+        values = told_values(self.problem, outcomes)
+        return self.store.correct(self.identity, self._asked(evaluation).id, values, str(reason))
+
+    def exclude(self, evaluation: Evaluation | int, reason: str = "") -> Evaluation:
+        """Learn nothing from this evaluation, and ask it again where that is worth it; it is kept, and was paid for."""
+        return self.store.exclude(self.identity, self._asked(evaluation).id, str(reason))
+
+    def include(self, evaluation: Evaluation | int, reason: str = "") -> Evaluation:
+        """Learn from an evaluation again that was excluded."""
+        return self.store.include(self.identity, self._asked(evaluation).id, str(reason))
 
     # -- believe and recommend ---------------------------------------------------------------------------------------
 

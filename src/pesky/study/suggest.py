@@ -84,13 +84,14 @@ class Suggester:
         with self._timed(is_retry):
             self.decision, self._known = None, evaluations
             fitting = affordable(request.tasks, evaluations, self.problem, request.limit)
-            known = answered(self.problem, evaluations.values(), request.tasks)
+            learnt = self.surrogates.learnt(evaluations)
+            known = answered(self.problem, self.space, learnt.values(), request.tasks)
             wanted = tasks_left(self.problem, self.space.size, request.tasks, evaluations, known)
             tasks = tuple(task for task in wanted if task in fitting)
             if not tasks:
                 raise in_vain(request.limit)
             self.surrogates.check_known()
-            if (first := self.design.next(evaluations, tasks, known)) is not None:
+            if (first := self.design.next(learnt, tasks, known)) is not None:
                 return first
             if request.confirm and (confirming := self._confirming(evaluations, tasks)) is not None:
                 return confirming
@@ -128,10 +129,11 @@ class Suggester:
             affordable((question.task,), evaluations, self.problem, limit)
         except Exhausted:
             return False
-        points = answered(self.problem, evaluations.values(), (question.task,))[question.task]
+        learnt = self.surrogates.learnt(evaluations)
+        points = answered(self.problem, self.space, learnt.values(), (question.task,))[question.task]
         if tuple(question.params.values()) in points:
             return False
-        others = [e for id_, e in evaluations.items() if id_ not in self._known]
+        others = [e for id_, e in learnt.items() if id_ not in self._known]
         if is_among(question, others, self.surrogates.points):
             return False
         is_patient = len(self._seconds) <= MAX_RETRIES and sum(self._seconds) <= 2 * max(self._seconds)
@@ -145,8 +147,9 @@ class Suggester:
         data, full, points = data_key(evaluations), self._full, self.surrogates.points
         generator = source_of(question_seed(self.seed, len(evaluations) + 1))
         with threads_for(len(data)), self.time_budget.time(level := self._level(data, is_retry)):
-            options = task_options(self.problem, points, evaluations, tasks)
-            asked = points.stack(evaluations.values())
+            learnt = self.surrogates.learnt(evaluations)
+            options = task_options(self.problem, points, learnt, tasks)
+            asked = points.stack(learnt.values())
             allowed = Restrictions(self.min_probability, None, self._duplicates(tasks, known))
             if full is not None and level == "thompson":
                 values = TaskValues(full.context, self.rule, full.acquisition, options)
@@ -189,7 +192,8 @@ class Suggester:
 
     def _context(self, belief: Belief, evaluations: Mapping[int, Evaluation], generator: torch.Generator) -> Context:
         confidence = torch.tensor(self.problem.confidences, dtype=torch.float64)
-        awaited = pending(self.problem, self.surrogates.points, evaluations.values())
+        learnt = self.surrogates.learnt(evaluations)
+        awaited = pending(self.problem, self.surrogates.points, learnt.values())
         return Context(belief, self.space, confidence, generator, awaited, len(evaluations), self.seed)
 
     def _duplicates(self, tasks: Sequence[str], known: Answered) -> Duplicates | None:

@@ -19,19 +19,21 @@ from pesky.problem.problem import SUCCEEDS
 from pesky.space import Space
 from pesky.space.exact import Exact, exact_outcomes
 from pesky.store import Evaluation, State
+from pesky.study.learnt import Learnt
 from pesky.study.points import Points
 
 FitBotorch = Callable[[list[tuple[Tensor, Tensor]]], Model]
 """A function that fits a BoTorch model; see `Study`."""
 
-DataKey = tuple[tuple[int, int, bool], ...]
-"""What identifies the data: the evaluations that told something, how much, and whether they failed."""
+DataKey = tuple[tuple[int, int, bool, int], ...]
+"""What identifies the data: the evaluations that told something, how much, whether they failed, and how often they were
+corrected, excluded or included."""
 
 
 def data_key(evaluations: Mapping[int, Evaluation]) -> DataKey:
     """The same for evaluations that have told the same."""
     told = (e for e in evaluations.values() if e.outcomes or e.state is State.FAILED)
-    return tuple((e.id, len(e.outcomes), e.state is State.FAILED) for e in told)
+    return tuple((e.id, len(e.outcomes), e.state is State.FAILED, len(e.corrections)) for e in told)
 
 
 class Surrogates:
@@ -40,6 +42,7 @@ class Surrogates:
     def __init__(self, problem: Problem, space: Space, model: GP | FitBotorch, seed: int) -> None:
         self.problem, self.space, self.model, self.seed = problem, space, model, seed
         self.points = Points(space)
+        self.learnt = Learnt(problem, self.points)
         self._last: tuple[DataKey, Belief, Observations] | None = None
         self._previous = None
         """The hyperparameters of the last fit."""
@@ -52,7 +55,7 @@ class Surrogates:
     def observations(self, evaluations: Mapping[int, Evaluation]) -> Observations:
         """Everything measured, per row, in scaled units; a task's success is measured by running it."""
         told = []
-        for e in evaluations.values():
+        for e in self.learnt(evaluations).values():
             values: dict[str, float] = dict(e.outcomes)
             is_learnt = self.problem.tasks[e.task].failures == "learn" and not e.is_given_up
             if is_learnt and e.state in (State.DONE, State.FAILED):

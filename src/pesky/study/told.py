@@ -36,6 +36,11 @@ def told_values(problem: Problem, outcomes: Mapping[str, float]) -> dict[str, fl
     return check_outcomes(problem, outcomes)
 
 
+def expected_of(problem: Problem, task: str, told: Mapping[str, float]) -> tuple[str, ...]:
+    """The outcomes that the task measures; what is told, of one that the problem does not have any more."""
+    return problem.tasks[task].outcomes if task in problem.tasks else tuple(told)
+
+
 def check_task(task: str, expected: Collection[str], told: Collection[str]) -> None:
     """Nothing, or a DataError if an outcome is none of those that the task measures."""
     for name in told:

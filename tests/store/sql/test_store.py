@@ -186,7 +186,7 @@ DAMAGES = {
     "an outcome that is not finite": ("outcomes", '{"f": NaN}', "a JSON object of finite numbers"),
     "an outcome that is a text": ("outcomes", '{"f": "1"}', "a JSON object of finite numbers"),
     "an outcome that is too large": ("outcomes", '{"f": 1' + "0" * 400 + "}", "a JSON object of finite numbers"),
-    "a state that there is not": ("state", "dnoe", "one of pending, running, done"),
+    "a state that there is not": ("state", "dnoe", "one of queued, pending, running, done"),
     "a cause that there is not": ("cause", "fate", "one of released, lost, crashed"),
     "a history that is none": ("history", '{"a": 1}', "a JSON list of attempts"),
     "a history of something else": ("history", '[{"worker": 1}]', "a JSON list of attempts"),

@@ -100,6 +100,7 @@ class LockedStudy:
                 self._connection.execute(update(studies).where(studies.c.id == self._key).values(name=name))
         except IntegrityError as error:
             raise name_taken(name) from error
+        self._next()
 
     def _problems(self) -> int:
         """How many problems the study had."""

@@ -1,0 +1,253 @@
+"""Minds that change: a stored study goes on with another problem, corrected data, and data of other origin."""
+
+import logging
+import math
+from typing import Any
+
+import pytest
+from study.quick import QUICK
+
+from pesky import Choice, Constraint, Integer, Problem, Real, Study, Task
+from pesky.errors import DataError, ProblemChanged, ProblemError, StudyGone
+from pesky.store import MemoryStore, Question, State
+from pesky.study.set_aside import set_aside
+
+SPACE = {"x": Real(0, 1), "n": Integer(1, 8), "kind": Choice(["a", "b"])}
+
+
+MANY = 30
+
+
+def problem(**given: Any) -> Problem:
+    return Problem(**{"parameters": SPACE, "minimize": "f", "constraints": ["c >= 0"], "noise": 0.0, **given})
+
+
+def measure(params: Any) -> dict[str, float]:
+    f = (params["x"] - 0.3) ** 2 + 0.1 * params["n"] + 0.5 * (params["kind"] == "a")
+    return {"f": f, "c": params["x"] - 0.2}
+
+
+def grown(store: MemoryStore, count: int = 8) -> Study:
+    """A study with data all over the space."""
+    study = Study(problem(), storage=store, initial=MANY)
+    study.run(measure, count)
+    return study
+
+
+def again(store: MemoryStore, **given: Any) -> Study:
+    """The study with another problem; its initial design is so large that nothing is decided."""
+    return Study(problem(**given), storage=store, initial=MANY)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"constraints": ["c >= 0.2"]},
+        {"constraints": [Constraint("c", ">=", 0, confidence=0.8)]},
+        {"constraints": []},
+        {"constraints": ["c >= 0", "d <= 3"]},
+        {"minimize": None, "maximize": "f"},
+        {"minimize": "c", "constraints": ["f <= 1"]},
+        {"noise": 0.1},
+        {"parameters": {**SPACE, "x": Real(-1, 2)}},
+        {"parameters": {**SPACE, "x": Real(0.25, 0.75)}},
+        {"parameters": {**SPACE, "n": Integer(3, 5)}},
+        {"parameters": {**SPACE, "kind": Choice(["a", "b", "new"])}},
+        {"parameters": {**SPACE, "kind": Choice(["b", "new"])}},
+        {"parameters": dict(reversed(SPACE.items()))},
+        {"tasks": {"all": Task(["f", "c"], cost=3, failures="learn")}},
+        {"tasks": {"score": Task(["f"]), "check": Task(["c"])}},
+        {"known": {"c": lambda p: p["x"] - 0.2}},
+    ],
+    ids=str,
+)
+def test_a_stored_study_goes_on_with_another_problem(given, caplog):
+    store = MemoryStore()
+    before = list(grown(store).evaluations.values())
+    with caplog.at_level(logging.WARNING, "pesky"):
+        study = again(store, **given)
+    assert "goes on, with its data and a changed problem:\n  " in caplog.text or list(given) == ["parameters"]
+    assert list(study.evaluations.values()) == before
+    assert study.observations().mask[0].any()
+    for _ in range(2):
+        asked = study.ask()
+        assert study.space.contains(asked.params)
+        expected = study.problem.tasks[asked.task].outcomes
+        study.tell(asked, {name: {**measure(asked.params), "d": 1.0}[name] for name in expected})
+    assert [e for e in study.evaluations.values() if e.id < 8] == before
+    assert len(study.problems) == 1 + bool(caplog.text)
+    assert study.problems[-1][1].difference(study.problem) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"parameters": {"x": Real(0, 1), "n": Integer(1, 8)}}, "parameter kind: choice became absent"),
+        ({"parameters": {**SPACE, "z": Real(0, 1)}}, "parameter z: absent became real"),
+        ({"parameters": {**SPACE, "n": Real(1, 8)}}, "parameter n: integer became real"),
+        ({"constraints": ["c is true"]}, "outcome c: numbers like .* became a yes or no"),
+    ],
+)
+def test_only_what_makes_data_meaningless_is_refused(given, said):
+    store = MemoryStore()
+    before = grown(store)
+    with pytest.raises(ProblemError, match=rf"(?s)'study' is stored with another problem.*{said}.*pesky copy"):
+        again(store, **given)
+    assert store.record(before.identity).problem == before.problem.to_json()
+    assert before.ask().params
+
+
+def test_the_history_of_problems_is_kept_and_what_is_said_otherwise_is_no_change(caplog):
+    store = MemoryStore()
+    grown(store, 1)
+    again(store, constraints=["c >= 0.1"])
+    again(store, constraints=["c >= 0.2"])
+    caplog.clear()
+    study = again(store, constraints=["c >= 0.2"], tasks={"all": Task(["f", "c"], timeout=3)})
+    assert not caplog.text
+    again(store, constraints=["c >= 0.2"], tasks={"all": Task(["f", "c"], cost=2, timeout=3)})
+    assert "cost of all: 1.0 became 2.0" in caplog.text
+    thresholds = [str(each.constraints[0]) for _, each in study.problems]
+    assert thresholds == ["c >= 0", "c >= 0.1", "c >= 0.2", "c >= 0.2"]
+    times = [when for when, _ in study.problems]
+    assert times == sorted(times)
+
+
+def test_another_threshold_is_another_answer_from_the_same_data():
+    store = MemoryStore()
+    study = Study(problem(), storage=store)
+    for k in range(5):
+        study.add({"x": k / 4, "n": 1, "kind": "b"}, measure({"x": k / 4, "n": 1, "kind": "b"}))
+    assert study.recommend().params["x"] == pytest.approx(0.3, abs=0.05)
+    assert Study(problem(constraints=["c >= 0.4"]), storage=store).recommend().params["x"] == pytest.approx(
+        0.6, abs=0.05
+    )
+
+
+def test_data_outside_narrower_bounds_are_data_and_never_asked_or_recommended():
+    """A line falls towards the low end that was cut off: the model still knows it from there."""
+    line = Problem({"x": Real(0, 1), "n": Integer(1, 4)}, minimize="f", noise=0.0)
+    store = MemoryStore()
+    study = Study(line, storage=store)
+    for x, n in ((0.0, 1), (0.2, 2), (0.4, 1), (0.1, 3)):
+        study.add({"x": x, "n": n}, {"f": x + n})
+    narrow = Problem({"x": Real(0.5, 1.0), "n": Integer(2, 4)}, minimize="f", noise=0.0)
+    study = Study(narrow, storage=store, rule=QUICK)
+    belief = study.belief()
+    assert not len(belief.points), "nothing that was measured is in the cube"
+    with_data = float(belief.mean(study.space.encode({"x": 0.5, "n": 2})[None])[..., 0, 0].mean())
+    assert study.observations().mask.sum() == 4
+    assert math.isfinite(with_data)
+    for _ in range(4):
+        asked = study.ask()
+        assert 0.5 <= asked.params["x"] <= 1.0
+        assert 2 <= asked.params["n"] <= 4
+        study.tell(asked, {"f": asked.params["x"] + asked.params["n"]})
+    assert dict(study.recommend().params) == {"x": pytest.approx(0.5, abs=0.03), "n": 2}
+    prediction = study.observations().to_user(
+        0, study.belief().mean(study.space.place({"x": 0.4, "n": 1})[None])[..., 0, 0].mean()
+    )
+    assert float(prediction) == pytest.approx(1.4, abs=0.05), "a point outside is where it was measured"
+
+
+def test_points_without_a_place_are_kept_and_not_learnt_from():
+    store = MemoryStore()
+    study = grown(store)
+    options = {**SPACE, "kind": Choice(["b", "new"]), "x": Real(0.9, 1.0)}
+    study = again(store, parameters=options)
+    rows = int(study.observations().mask[0].sum())
+    expected = [e for e in study.evaluations.values() if e.params["kind"] == "b" and e.params["x"] >= 0.8]
+    assert rows == len(expected) < 8
+
+
+def test_questions_outside_of_the_space_are_not_asked_again_and_still_answered():
+    store = MemoryStore()
+    study = Study(problem(), storage=store, initial=MANY)
+    outside = [
+        study.store.enqueue(study.identity, [Question("all", {"x": 0.9, "n": n, "kind": "a"})])[0] for n in (1, 2)
+    ]
+    taken = study.ask(worker="w", lease=60)
+    narrow = again(store, parameters={**SPACE, "x": Real(0, 0.5)})
+    assert narrow.ask().params["x"] <= 0.5
+    assert narrow.evaluations[outside[1].id].state is State.ABANDONED
+    told = narrow.tell(taken, {"f": 1.0, "c": 1.0})
+    assert told.state is State.DONE
+    assert narrow.observations().mask[0].sum() == 1
+
+
+def test_a_task_that_is_no_more_is_answered_and_its_outcomes_are_data():
+    store = MemoryStore()
+    study = Study(problem(), storage=store, initial=MANY)
+    first, second = study.ask(), study.ask()
+    study.tell(first, {"f": 1.0, "c": 1.0})
+    split = again(store, tasks={"score": Task(["f"]), "check": Task(["c"], failures="learn")})
+    split.tell(second, {"f": 2.0})
+    assert split.observations().mask.sum(-1).tolist() == [2, 1, 0]
+    assert split.spent() == {"score": 0.0, "check": 0.0, "all": 2.0}
+
+
+def test_who_works_on_a_study_that_changes_ends_with_a_word_and_its_result_is_kept():
+    store = MemoryStore()
+    study = Study(problem(), storage=store, initial=MANY)
+
+    def change_midway(params: Any) -> dict[str, float]:
+        if len(study.evaluations) == 3:
+            again(store, constraints=["c >= 0.3"])
+        return measure(params)
+
+    with pytest.raises(
+        ProblemChanged, match=r"(?s)'study' was continued with another problem.*c >= 0.3: absent became"
+    ):
+        study.run(change_midway, 9)
+    assert [e.state for e in study.evaluations.values()] == [State.DONE] * 3
+    with pytest.raises(ProblemChanged):
+        study.ask()
+    again(store, constraints=["c >= 0.3"]).run(measure, 4)
+
+
+def test_a_study_that_is_set_aside_is_gone_for_those_who_work_on_it_and_takes_their_results():
+    store = MemoryStore()
+    study = grown(store, 2)
+    asked = study.ask(worker="w", lease=60)
+    name = set_aside(store, "study")
+    assert name.startswith("study (set aside 20")
+    new = Study(problem(), storage=store, initial=MANY)
+    assert not new.evaluations
+    with pytest.raises(StudyGone, match=r"'study' that was opened here was set aside, as 'study \(set aside"):
+        study.ask()
+    with pytest.raises(StudyGone):
+        _ = study.evaluations
+    study.tell(asked, measure(asked.params))
+    assert len(Study.load(store, name).evaluations) == 3
+    assert not new.evaluations
+    assert set_aside(store, "study") != name
+    assert len(store.names()) == 2
+
+
+def test_a_corrected_value_is_learnt_and_the_old_one_kept():
+    study = Study(problem(noise=0.01))
+    for k in range(5):
+        study.add({"x": k / 4, "n": 1, "kind": "b"}, {"f": (k / 4 - 0.3) ** 2, "c": 1.0})
+    assert study.recommend().params["x"] == pytest.approx(0.3, abs=0.1)
+    study.correct(4, {"f": -5.0}, reason="the sign was wrong")
+    assert study.recommend().params["x"] > 0.8
+    assert study.evaluations[4].corrections[0].old == pytest.approx(0.49)
+    with pytest.raises(DataError, match="unknown outcome 'g'"):
+        study.correct(4, {"g": 1.0})
+    with pytest.raises(DataError, match="9 is no evaluation of this study"):
+        study.correct(9, {"f": 1.0})
+
+
+def test_an_excluded_evaluation_teaches_nothing_is_paid_for_and_may_be_asked_again():
+    tiny = Problem({"n": Integer(1, 3)}, minimize="f", noise=0.0)
+    study = Study(tiny, rule="random")
+    study.run(lambda params: params["n"], 3)
+    study.exclude(1, "the sensor was off")
+    assert study.observations().mask.sum() == 2
+    assert study.spent() == {"all": 3.0}
+    again = study.ask()
+    assert again.params == study.evaluations[1].params, "its point is the only one that is not known"
+    study.abandon(again)
+    study.include(1)
+    assert study.observations().mask.sum() == 3
+    assert [each.reason for each in study.evaluations[1].corrections] == ["the sensor was off", ""]
