@@ -140,13 +140,14 @@ def test_data_outside_narrower_bounds_are_data_and_never_asked_or_recommended():
     assert math.isfinite(with_data)
     for _ in range(4):
         asked = study.ask()
-        assert 0.5 <= asked.params["x"] <= 1.0
-        assert 2 <= asked.params["n"] <= 4
-        study.tell(asked, {"f": asked.params["x"] + asked.params["n"]})
+        x, n = float(asked.params["x"]), int(asked.params["n"])
+        assert 0.5 <= x <= 1.0
+        assert 2 <= n <= 4
+        study.tell(asked, {"f": x + n})
     assert dict(study.recommend().params) == {"x": pytest.approx(0.5, abs=0.03), "n": 2}
-    prediction = study.observations().to_user(
-        0, study.belief().mean(study.space.place({"x": 0.4, "n": 1})[None])[..., 0, 0].mean()
-    )
+    place = study.space.place({"x": 0.4, "n": 1})
+    assert place is not None
+    prediction = study.observations().to_user(0, study.belief().mean(place[None])[..., 0, 0].mean())
     assert float(prediction) == pytest.approx(1.4, abs=0.05), "a point outside is where it was measured"
 
 
@@ -156,7 +157,7 @@ def test_points_without_a_place_are_kept_and_not_learnt_from():
     options = {**SPACE, "kind": Choice(["b", "new"]), "x": Real(0.9, 1.0)}
     study = again(store, parameters=options)
     rows = int(study.observations().mask[0].sum())
-    expected = [e for e in study.evaluations.values() if e.params["kind"] == "b" and e.params["x"] >= 0.8]
+    expected = [e for e in study.evaluations.values() if e.params["kind"] == "b" and float(e.params["x"]) >= 0.8]
     assert rows == len(expected) < 8
 
 
@@ -168,7 +169,7 @@ def test_questions_outside_of_the_space_are_not_asked_again_and_still_answered()
     ]
     taken = study.ask(worker="w", lease=60)
     narrow = again(store, parameters={**SPACE, "x": Real(0, 0.5)})
-    assert narrow.ask().params["x"] <= 0.5
+    assert float(narrow.ask().params["x"]) <= 0.5
     assert narrow.evaluations[outside[1].id].state is State.ABANDONED
     told = narrow.tell(taken, {"f": 1.0, "c": 1.0})
     assert told.state is State.DONE
@@ -230,7 +231,7 @@ def test_a_corrected_value_is_learnt_and_the_old_one_kept():
         study.add({"x": k / 4, "n": 1, "kind": "b"}, {"f": (k / 4 - 0.3) ** 2, "c": 1.0})
     assert study.recommend().params["x"] == pytest.approx(0.3, abs=0.1)
     study.correct(4, {"f": -5.0}, reason="the sign was wrong")
-    assert study.recommend().params["x"] > 0.8
+    assert float(study.recommend().params["x"]) > 0.8
     assert study.evaluations[4].corrections[0].old == pytest.approx(0.49)
     with pytest.raises(DataError, match="unknown outcome 'g'"):
         study.correct(4, {"g": 1.0})
