@@ -104,7 +104,8 @@ class Suggester:
         """What is left to measure at the point that would be recommended."""
         if not any(e.outcomes.keys() & set(self.problem.grounds) for e in evaluations.values()):
             return None
-        return confirming_question(Grounds.of(self.surrogates, evaluations), evaluations, tasks, self.min_probability)
+        learnt = self.surrogates.learnt(evaluations)
+        return confirming_question(Grounds.of(self.surrogates, learnt), learnt, tasks, self.min_probability)
 
     @contextmanager
     def _timed(self, is_retry: bool) -> Iterator[None]:
