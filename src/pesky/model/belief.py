@@ -56,28 +56,12 @@ class PathsInLockstep(Paths, Protocol):
         ...
 
 
-@runtime_checkable
-class Belief(Protocol):
-    """A Gaussian posterior over functions on the unit cube, one independent row per objective or constraint.
-
-    Leading dimensions b are hyperparameter samples, before them w: studies in lockstep, none of a single one. What
-    is one study's, like a recommendation, is an average over its hyperparameter samples. Nothing outside the belief
-    sees a kernel or the data, and nothing inverts a posterior covariance, so noise-free data need no special case.
-
-    A row is the latent function that its measurements tell of, each with its likelihood: see `Likelihood`.
-    """
+class Marginals(Protocol):
+    """What is believed of each point by itself: what a recommendation asks of a belief."""
 
     @property
     def amplitude(self) -> Float[Tensor, "*b j"]:
         """Prior variance: the unit of every tolerance."""
-        ...
-
-    @property
-    def lengthscale(self) -> Float[Tensor, "*b j d"]: ...
-
-    @property
-    def noise(self) -> Float[Tensor, "*b j"]:
-        """Variance of the noise of one measurement; its likelihood's own (`fixed_noise`) where that has one."""
         ...
 
     @property
@@ -93,6 +77,26 @@ class Belief(Protocol):
     def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]: ...
 
     def variance(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]: ...
+
+
+@runtime_checkable
+class Belief(Marginals, Protocol):
+    """A Gaussian posterior over functions on the unit cube, one independent row per objective or constraint.
+
+    Leading dimensions b are hyperparameter samples, before them w: studies in lockstep, none of a single one. What
+    is one study's, like a recommendation, is an average over its hyperparameter samples. Nothing outside the belief
+    sees a kernel or the data, and nothing inverts a posterior covariance, so noise-free data need no special case.
+
+    A row is the latent function that its measurements tell of, each with its likelihood: see `Likelihood`.
+    """
+
+    @property
+    def lengthscale(self) -> Float[Tensor, "*b j d"]: ...
+
+    @property
+    def noise(self) -> Float[Tensor, "*b j"]:
+        """Variance of the noise of one measurement; its likelihood's own (`fixed_noise`) where that has one."""
+        ...
 
     def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]: ...
 
@@ -110,23 +114,23 @@ class InLockstep(Belief, Protocol):
         ...
 
 
-def studies(belief: Belief) -> torch.Size:
+def studies(belief: Marginals) -> torch.Size:
     """The leading dimensions that are studies in lockstep."""
     return belief.points.shape[:-2]
 
 
-def hyperparameter_samples(belief: Belief) -> int:
+def hyperparameter_samples(belief: Marginals) -> int:
     """How many there are for each study."""
     return belief.amplitude.shape[len(studies(belief)) : -1].numel()
 
 
-def for_hyper_samples(belief: Belief, X: Shaped[Tensor, "*w x d"]) -> Shaped[Tensor, "*b x d"]:
+def for_hyper_samples(belief: Marginals, X: Shaped[Tensor, "*w x d"]) -> Shaped[Tensor, "*b x d"]:
     """Each study's points, the same for all of its hyperparameter samples."""
     batch, w = belief.amplitude.shape[:-1], X.shape[:-2]
     return X.view(*w, *(1,) * (len(batch) - len(w)), *X.shape[-2:]).expand(*batch, *X.shape[-2:])
 
 
-def over_hyper_samples(belief: Belief, values: Tensor, dims: int = 1) -> Tensor:
+def over_hyper_samples(belief: Marginals, values: Tensor, dims: int = 1) -> Tensor:
     """The values (*b, ..) with all hyperparameter samples of a study in one dimension, before the last `dims`."""
     return values.reshape(*studies(belief), hyperparameter_samples(belief), *values.shape[values.dim() - dims :])
 

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.infer.gaussian import log_cdf
-from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples, studies
+from pesky.model.belief import Marginals, for_hyper_samples, over_hyper_samples, studies
 from pesky.numerics import sqp
 from pesky.numerics.rng import Seed
 from pesky.optimum.starts import spread_out
@@ -48,7 +48,7 @@ class Assessment(NamedTuple):
     """How far the mean of each constraint is from feasible, in prior deviations."""
 
 
-def assess(belief: Belief, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Assessment:
+def assess(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Assessment:
     """Objective and feasibility at each point, averaged over hyperparameter samples (METHOD 11).
 
     The margin of P >= confidence is mean - z deviation, z = Phi^-1(confidence), which is smooth where P saturates: with
@@ -68,7 +68,7 @@ def assess(belief: Belief, X: Float[Tensor, "*w x d"], confidence: Float[Tensor,
     return Assessment(objective.mean(-2), margin, log_p, shortfall)
 
 
-def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], seed: Seed) -> Advice:
+def recommend(belief: Marginals, space: Space, confidence: Float[Tensor, " k"], seed: Seed) -> Advice:
     """The best point anywhere in the space, not only among the measured ones."""
     measured = belief.points
     X = torch.cat([space.spread(CANDIDATES, seed).to(measured), measured], -2)
@@ -93,7 +93,7 @@ def recommend(belief: Belief, space: Space, confidence: Float[Tensor, " k"], see
     return best
 
 
-def _best(belief: Belief, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Advice:
+def _best(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Advice:
     """The lowest of the points that qualify, or the most probably feasible of all."""
     with torch.no_grad():
         now = assess(belief, X, confidence)
@@ -118,13 +118,13 @@ def _hope(now: Assessment) -> Float[Tensor, "*w x"]:
     return torch.where(log_p.amax(-1, keepdim=True) < HOPELESS, -now.shortfall.sum(-2), log_p)
 
 
-def _deviation(belief: Belief) -> Float[Tensor, "*w j"]:
+def _deviation(belief: Marginals) -> Float[Tensor, "*w j"]:
     """Prior deviation of each row."""
     return over_hyper_samples(belief, belief.amplitude.sqrt()).mean(-2)
 
 
 def _lowest(
-    belief: Belief, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"]
+    belief: Marginals, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"]
 ) -> Float[Tensor, "*w n d"]:
     """The lowest points found from the starts on the safe side of every margin."""
     deviation, d = _deviation(belief), starts.shape[-1]
@@ -148,7 +148,7 @@ def _lowest(
 
 
 def _safest(
-    belief: Belief, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"]
+    belief: Marginals, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"]
 ) -> Float[Tensor, "*w n d"]:
     """The starts, and the points most probably feasible found from them."""
 

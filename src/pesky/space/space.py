@@ -7,11 +7,11 @@ from math import prod
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.numerics.rng import Seed, Source, sobol, studies_of, uniform
-from pesky.problem import Option, Parameter, Problem, Real
+from pesky.problem import Choice, Option, Parameter, Problem, Real
 from pesky.problem.values import belongs, check_params
 from pesky.space import columns
 
@@ -103,6 +103,20 @@ class Space:
         V = U.detach()
         lattice = torch.cat([columns.snap(p, V[..., at]) for p, at in self._places.values()], -1)
         return torch.where(self.continuous.to(U.device), U, lattice)
+
+    def bins(self, U: Float[Tensor, "n d"], most: int) -> dict[str, tuple[int, Int[Tensor, " n"]]]:
+        """Of each parameter, into how many parts its values are cut, at most so many, and the part of each point.
+
+        The options of a choice are never put together.
+        """
+        found = {}
+        for name, (p, at) in self._places.items():
+            if isinstance(p, Choice):
+                found[name] = len(p.options), U[:, at].argmax(-1)
+            else:
+                parts = most if isinstance(p, Real) else min(most, columns.size(p))
+                found[name] = parts, (U[:, at.start] * parts).long().clamp(0, parts - 1)
+        return found
 
     def sobol(self, count: int, seed: Seed) -> Float[Tensor, "*w count d"]:
         """Scrambled Sobol points, snapped; others for each seed."""

@@ -29,7 +29,7 @@ def confirming_question(
     # What probably fails for little money comes first: it saves the rest. What nothing can fail of comes last.
     order = sorted(left, key=lambda task: (failing[task] < CERTAIN, -failing[task] / prices[task], prices[task]))
     matter = [task for task in order if failing[task] >= CERTAIN or problem.objective in problem.tasks[task].outcomes]
-    return Question(matter[0], target.params, None, prices[matter[0]]) if matter else None
+    return Question(matter[0], target.params, None, prices[matter[0]], {"kind": "confirming"}) if matter else None
 
 
 def _failing(problem: Problem, task: str, target: Recommendation) -> float:

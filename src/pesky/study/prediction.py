@@ -65,18 +65,20 @@ def predict_at(
     space: Space,
     belief: Belief,
     observations: Observations,
+    shift: Float[Tensor, " j"],
     u: Float[Tensor, " d"],
     exact: Mapping[str, float],
 ) -> Prediction:
-    """What is believed at u; `exact` are the outcomes that are certain there, because they were measured without noise.
+    """What is believed at u, where a row is feasible that reaches its shift.
 
-    The noise of such rows has a floor in the model, for the sake of its arithmetic: what was measured decides.
+    `exact` are the outcomes that are certain there, because they were measured without noise: the noise of such rows
+    has a floor in the model, for the sake of its arithmetic, and what was measured decides.
     """
     with torch.no_grad():
         here = for_hyper_samples(belief, u[None])
         mean = over_hyper_samples(belief, belief.mean(here)[..., 0])
         variance = over_hyper_samples(belief, belief.variance(here)[..., 0])
-        held = belief.likelihoods.feasibility(mean[..., None], variance[..., None]).mean(0)[..., 0].tolist()
+        held = belief.likelihoods.feasibility((mean - shift)[..., None], variance[..., None]).mean(0)[..., 0].tolist()
     outcomes = {}
     for row, name in enumerate(problem.rows):
         if name in outcomes or name in problem.yes_no or not bool(observations.likelihoods.is_gaussian[row]):

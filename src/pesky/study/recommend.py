@@ -9,6 +9,7 @@ from torch import Tensor
 
 from pesky.errors import DataError
 from pesky.model.belief import Belief
+from pesky.model.shifted import Shifted
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations
 from pesky.optimum.compare import probability_lower
@@ -42,6 +43,8 @@ class Grounds:
     """Where something was told."""
     U: Float[Tensor, "n d"]
     """These, in the unit cube."""
+    shift: Float[Tensor, " j"]
+    """The zero of each row: other than 0 where another threshold than the measured problem's is asked about."""
     encode: Callable[[Evaluation], Tensor]
     """The point of an evaluation in the unit cube."""
     seed: int
@@ -57,8 +60,16 @@ class Grounds:
         belief, observations = surrogates.believe(evaluations)
         points = measured_points(problem, evaluations.values())
         U = surrogates.points.stack(point.evaluations[0] for point in points)
-        encode, seed = surrogates.points.of, surrogates.seed
-        return cls(problem, surrogates.space, belief, observations, points, U, encode, seed, len(evaluations))
+        shift, encode, seed = torch.zeros(len(problem.rows), dtype=torch.float64), surrogates.points.of, surrogates.seed
+        return cls(problem, surrogates.space, belief, observations, points, U, shift, encode, seed, len(evaluations))
+
+    def under(self, thresholds: Mapping[int, float]) -> "Grounds":
+        """The same under other thresholds of some constraints, by their numbers."""
+        shift, constraints = self.shift.clone(), list(self.problem.constraints)
+        for k, threshold in thresholds.items():
+            shift[k + 1] = self.observations.from_user(k + 1, torch.tensor(threshold, dtype=torch.float64))
+            constraints[k] = replace(constraints[k], threshold=threshold)
+        return replace(self, problem=replace(self.problem, constraints=constraints), shift=shift)
 
     def at(self, u: Float[Tensor, " d"]) -> MeasuredPoint | None:
         """What was measured at a point, if anything was."""
@@ -73,7 +84,7 @@ class Grounds:
         """What is believed there; what was measured there without noise is certain."""
         measured = self.at(u)
         exact = {} if measured is None else measured.exact(self.problem)
-        return predict_at(self.problem, self.space, self.belief, self.observations, u, exact)
+        return predict_at(self.problem, self.space, self.belief, self.observations, self.shift, u, exact)
 
 
 def recommendation_from(grounds: Grounds) -> Recommendation:
@@ -96,7 +107,7 @@ def best_anywhere(grounds: Grounds) -> Recommendation:
     """The lowest expected objective where every constraint holds with its confidence, measured or not."""
     confidence = torch.tensor(grounds.problem.confidences, dtype=torch.float64)
     with threads_for(grounds.count):
-        advice = recommend(grounds.belief, grounds.space, confidence, grounds.seed)
+        advice = recommend(Shifted(grounds.belief, grounds.shift), grounds.space, confidence, grounds.seed)
     return _recommendation(grounds, advice.u, bool(advice.is_confident))
 
 

@@ -31,6 +31,7 @@ from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
 from pesky.study.changes import check_current, continued
 from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, positive, share
+from pesky.study.explain import Explanation
 from pesky.study.limits import Request
 from pesky.study.prediction import Prediction
 from pesky.study.recommend import Grounds, best_from, recommendation_from
@@ -40,6 +41,7 @@ from pesky.study.suggest import Suggester
 from pesky.study.surrogates import FitBotorch, Surrogates
 from pesky.study.time_budget import TimeBudget
 from pesky.study.told import attempt_of, check_task, expected_of, id_of, rescued_results, told_values
+from pesky.study.what_if import Tradeoff, thresholds_of, tradeoffs
 
 if TYPE_CHECKING:
     import pandas
@@ -336,6 +338,24 @@ class Study:
                 "a point of which less is known."
             )
         return found
+
+    def what_if(self, thresholds: Mapping[str, float]) -> Recommendation:
+        """What would be recommended under other thresholds, like {"latency_ms": 2.5}; nothing is measured or changed.
+
+        Of an outcome with two constraints, the name says which: "latency_ms <=".
+        """
+        others = thresholds_of(self.problem, thresholds)
+        with self._deciding:
+            return recommendation_from(Grounds.of(self._surrogates, self.evaluations).under(others))
+
+    def tradeoffs(self) -> tuple[Tradeoff, ...]:
+        """The expected objective against the threshold of each constraint: what a limit costs."""
+        with self._deciding:
+            return tradeoffs(Grounds.of(self._surrogates, self.evaluations))
+
+    def explain(self, evaluation: Evaluation | int) -> Explanation:
+        """Why an evaluation was asked, as it was decided then: kept with it, for whoever asks later and elsewhere."""
+        return Explanation.of(self.evaluations[self._asked(evaluation).id])
 
     # -- run and export ----------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NamedTuple
 
 import torch
@@ -29,6 +30,7 @@ from pesky.run.spending import affordable
 from pesky.store import Evaluation, Limit, Question
 from pesky.study.confirm import confirming_question
 from pesky.study.design import InitialDesign
+from pesky.study.explain import reasons
 from pesky.study.limits import Request, check_worth, in_vain, tasks_left
 from pesky.study.pending import Answered, answered, pending
 from pesky.study.recommend import Grounds
@@ -71,6 +73,8 @@ class Suggester:
         self.decision: Decision | None = None
         """How the last question was chosen; None for the initial design."""
         self._full: Full | None = None
+        self._why: dict[str, object] | None = None
+        """Why the last question was chosen."""
         self._known: Mapping[int, Evaluation] = {}
         """What the last question was decided on."""
         self._seconds: list[float] = []
@@ -92,13 +96,13 @@ class Suggester:
                 raise in_vain(request.limit)
             self.surrogates.check_known()
             if (first := self.design.next(learnt, tasks, known)) is not None:
-                return first
+                return replace(first, why={"kind": "initial"})
             if request.confirm and (confirming := self._confirming(evaluations, tasks)) is not None:
                 return confirming
             self.decision = best = self.decide(evaluations, tasks, known, is_retry)
             check_worth(best, request, is_all=len(tasks) == len(wanted))
             gain = None if best.gain is None else float(best.gain)
-            return Question(tasks[int(best.task)], self.space.decode(best.u), gain, float(best.price))
+            return Question(tasks[int(best.task)], self.space.decode(best.u), gain, float(best.price), self._why)
 
     def _confirming(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Question | None:
         """What is left to measure at the point that would be recommended."""
@@ -156,11 +160,16 @@ class Suggester:
                 values = TaskValues(full.context, self.rule, full.acquisition, options)
                 if tuple(tasks) not in full.at_optima:
                     full.at_optima[tuple(tasks)] = values_at_optima(values)
-                return select_optimum(values, full.at_optima[tuple(tasks)], asked, generator, allowed)
+                best = select_optimum(values, full.at_optima[tuple(tasks)], asked, generator, allowed)
+                self._why = {"kind": level, "rule": self.rule.name}  # there is no time for more
+                return best
             context, acquisition = self._acquisition(level, evaluations, generator)
             allowed = allowed._replace(excluded=excluded_regions(context.belief, context.confidence, asked))
             is_quick = level == "update" and full is not None and (is_retry or full.data != data)
-            return select(TaskValues(context, self.rule, acquisition, options), allowed, is_quick=is_quick)
+            values = TaskValues(context, self.rule, acquisition, options)
+            best = select(values, allowed, is_quick=is_quick)
+            self._why = reasons(values, best, tasks, level)
+            return best
 
     def _level(self, data: DataKey, is_retry: bool) -> Level:
         """How thorough the next decision can be; a rule without samples of x* has none to draw from.

@@ -1,0 +1,89 @@
+"""What other thresholds would change, by what is believed already: nothing is measured."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pesky.errors import ProblemError, unknown_name
+from pesky.problem import Problem
+from pesky.problem.fields import finite
+from pesky.study.recommend import Grounds, best_anywhere
+
+STEPS = (-2, -1, 0, 1, 2)
+"""Thresholds of a table: so many tenths of the range of the outcome's values away from the present one."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """What the best point is expected to be under one threshold."""
+
+    threshold: float
+    expected: float
+    """Of the objective."""
+    deviation: float
+    is_confident: bool
+    """Whether a point is known to hold every constraint with its confidence."""
+
+
+@dataclass(frozen=True)
+class Tradeoff:
+    """The objective against the threshold of one constraint, all others as they are."""
+
+    constraint: str
+    objective: str
+    prices: tuple[Price, ...]
+
+    @property
+    def shadow_price(self) -> float | None:
+        """By how much the objective changes for each unit of the threshold, around the present one; None if unknown."""
+        sure = [each for each in self.prices[1:-1] if each.is_confident]
+        if len(sure) < 2:
+            return None
+        first, last = sure[0], sure[-1]
+        return (last.expected - first.expected) / (last.threshold - first.threshold)
+
+    def __str__(self) -> str:
+        lines = [f"{self.constraint}: {self.objective} against the threshold"]
+        for each in self.prices:
+            value = f"{each.expected:.6g} ± {each.deviation:.2g}" if each.is_confident else "nothing is known to hold"
+            lines.append(f"  {each.threshold:>12.6g}  {value}")
+        if (price := self.shadow_price) is not None:
+            lines.append(f"  about {price:.3g} of {self.objective} for each unit")
+        return "\n".join(lines)
+
+
+def thresholds_of(problem: Problem, given: Mapping[str, float]) -> dict[int, float]:
+    """The thresholds by the numbers of their constraints; by outcome, or "outcome <=" where one has two."""
+    names = {}
+    for k, constraint in enumerate(problem.constraints):
+        if constraint.is_yes_no:
+            continue
+        names[f"{constraint.outcome} {constraint.sense}"] = k
+        if sum(other.outcome == constraint.outcome for other in problem.constraints) == 1:
+            names[constraint.outcome] = k
+    found = {}
+    for name, threshold in given.items():
+        if name not in names:
+            raise ProblemError(f"what if: {unknown_name('constraint', name, names)}")
+        found[names[name]] = finite(f"the threshold of {name!r}", threshold)
+    return found
+
+
+def tradeoffs(grounds: Grounds) -> tuple[Tradeoff, ...]:
+    """A table for each constraint on a number that is measured."""
+    return tuple(
+        _tradeoff(grounds, k)
+        for k, constraint in enumerate(grounds.problem.constraints)
+        if not constraint.is_yes_no and constraint.outcome not in grounds.problem.known
+    )
+
+
+def _tradeoff(grounds: Grounds, k: int) -> Tradeoff:
+    constraint, objective = grounds.problem.constraints[k], grounds.problem.objective
+    values = [each.told[constraint.outcome] for each in grounds.points if constraint.outcome in each.told]
+    step = (max(values) - min(values)) / 10 if len(values) > 1 else 0.0
+    prices = []
+    for times in STEPS if step > 0 else (0,):
+        threshold = constraint.threshold + times * step
+        best = best_anywhere(grounds.under({k: threshold}))
+        prices.append(Price(threshold, best.expected, best.deviation, best.is_confident))
+    return Tradeoff(str(constraint), objective, tuple(prices))
