@@ -32,7 +32,9 @@ PUBLIC = {
         Attempt Cause Change Correction Datum Evaluation Limit MemoryStore ProblemRecord Question Refusal State Store
         StudyRecord open_store
     """,
-    "pesky.study": "Budget Ending Exhausted Progress Recommendation Study",
+    "pesky.study": """
+        Budget Ending Exhausted Explanation OutcomePrediction Prediction Progress Recommendation Study Tradeoff
+    """,
     "pesky.study_file": "CallError Command CommandError Function Mistake StudyFile StudyFileError",
     "pesky.study_file.spearmint": "adapt",
     "pesky.test_functions": """

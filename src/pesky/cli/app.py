@@ -18,6 +18,8 @@ from pesky.cli.show import show
 from pesky.cli.status import status
 from pesky.cli.tell import tell
 from pesky.cli.upgrade import upgrade
+from pesky.cli.what_if import what_if
+from pesky.cli.why import why
 from pesky.cli.work import work
 from pesky.errors import PeskyError, StorageError
 from pesky.run.budget import Exhausted
@@ -75,7 +77,7 @@ for panel, commands in {
     "Begin": {"init": init, "check": check, "import-spearmint": import_spearmint},
     "Let it measure": {"run": run, "work": work},
     "Measure by hand": {"ask": ask, "tell": tell},
-    "Look": {"recommend": recommend, "show": show, "status": status},
+    "Look": {"recommend": recommend, "why": why, "what-if": what_if, "show": show, "status": status},
     "Keep": {"upgrade": upgrade},
 }.items():
     for name, command in commands.items():

@@ -48,10 +48,18 @@ def _plain(file: "StudyFile", kept: "Snapshot") -> dict[str, object]:
         "storage": storage_shown(file),
         "counts": _counts(kept),
         "spent": spent(by_id, kept.problem),
+        "is_confirmed": _is_confirmed(kept),
         "budget": file.budget.model_dump(),
         "set_aside": kept.set_aside,
         **{state: [as_dict(e) for e in _in(kept, state)] for state in ("running", "pending", "lost", "failed")},
     }
+
+
+def _is_confirmed(kept: "Snapshot") -> bool:
+    """Whether the last that was told is what was measured to confirm the recommendation: nothing has changed it since."""
+    told = [e for e in kept.evaluations if e.outcomes and not e.is_excluded]
+    last = max(told, key=lambda e: (e.ended or 0.0, e.id), default=None)
+    return last is not None and last.why is not None and last.why.get("kind") == "confirming"
 
 
 def _in(kept: "Snapshot", state: str) -> "list[Evaluation]":
@@ -89,3 +97,7 @@ def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
     ):  # fmt: skip
         if limit is not None:
             yield f"budget: {used:.6g} of {limit:.6g} {what}"
+    if _is_confirmed(kept):
+        yield f"the recommendation is confirmed: it was measured, and nothing since (`pesky recommend {file.path.name}`)"
+    elif any(e.outcomes for e in kept.evaluations):
+        yield f"the recommendation is not confirmed yet: `pesky ask {file.path.name} --confirm`, or the end of a run, does"

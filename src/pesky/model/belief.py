@@ -56,6 +56,7 @@ class PathsInLockstep(Paths, Protocol):
         ...
 
 
+@runtime_checkable
 class Marginals(Protocol):
     """What is believed of each point by itself: what a recommendation asks of a belief."""
 

@@ -6,20 +6,38 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pesky.run.budget import Budget, Ending, Exhausted
     from pesky.run.progress import Progress
+    from pesky.study.explain import Explanation
+    from pesky.study.prediction import OutcomePrediction, Prediction
     from pesky.study.recommendation import Recommendation
     from pesky.study.study import Study
+    from pesky.study.what_if import Tradeoff
 
 # Imported on first use: a worker elsewhere, which only calls a user's function, need not wait for torch.
 _ON_USE = {
     "Budget": "run.budget",
     "Ending": "run.budget",
     "Exhausted": "run.budget",
+    "Explanation": "study.explain",
+    "OutcomePrediction": "study.prediction",
+    "Prediction": "study.prediction",
     "Progress": "run.progress",
     "Recommendation": "study.recommendation",
     "Study": "study.study",
+    "Tradeoff": "study.what_if",
 }
 
-__all__ = ["Budget", "Ending", "Exhausted", "Progress", "Recommendation", "Study"]
+__all__ = [
+    "Budget",
+    "Ending",
+    "Exhausted",
+    "Explanation",
+    "OutcomePrediction",
+    "Prediction",
+    "Progress",
+    "Recommendation",
+    "Study",
+    "Tradeoff",
+]
 
 
 def __getattr__(name: str) -> object:
