@@ -21,7 +21,7 @@ _chance = np.random.default_rng()
 @cache
 def images() -> tuple[np.ndarray, np.ndarray]:
     """Pixels between 0 and 1, and the digits."""
-    X, y = load_digits(return_X_y=True)
+    X, y = (np.asarray(each) for each in load_digits(return_X_y=True))
     return X / 16.0, y
 
 
@@ -30,11 +30,11 @@ def train(params: dict[str, Any], seed: int | None = None) -> dict[str, float]:
     seed = int(_chance.integers(2**31)) if seed is None else seed
     X, y = images()
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=seed)
-    network = MLPClassifier(
+    network: Any = MLPClassifier(
         hidden_layer_sizes=(int(params["units"]),) * int(params["layers"]),
         activation=params["activation"],
         learning_rate_init=params["learning_rate"],
-        batch_size=int(params["batch"]),
+        batch_size=int(params["batch"]),  # pyright: ignore[reportArgumentType]
         max_iter=EPOCHS,
         random_state=seed,
     )

@@ -144,7 +144,10 @@ def test_evaluations_are_shown(pesky, project):
     assert [float(row["x"]) for row in table][:3] == [0.25, 0.6, 0.9]
     pesky("show", "study.toml", "--csv", "all.csv", "--state", "pending")
     assert len((project.folder / "all.csv").read_text().splitlines()) == 2
-    assert "expected one of 'pending'" in pesky("show", "study.toml", "--state", "gone", code=exit_codes.MISTAKE).stderr
+    assert (
+        "expected one of 'queued', 'pending'"
+        in pesky("show", "study.toml", "--state", "gone", code=exit_codes.MISTAKE).stderr
+    )
 
 
 def test_the_status_says_who_does_what_and_what_went_wrong(pesky, project):
@@ -159,7 +162,9 @@ def test_the_status_says_who_does_what_and_what_went_wrong(pesky, project):
     assert "  #1 all failed: no sample left\n" in text
     assert "spent on all: 3 in 3 evaluations\nbudget: 3 of 3 evaluations\n" in text
     said = json.loads(pesky("status", "study.toml", "--json").stdout)
-    assert said["counts"] == {"pending": 1, "running": 0, "done": 1, "failed": 1, "lost": 0, "abandoned": 0}
+    assert {state: count for state, count in said["counts"].items() if count} == {"pending": 1, "done": 1, "failed": 1}
+    assert not said["is_confirmed"]
+    assert "recommendation: not confirmed yet; `pesky ask study.toml --confirm`" in text
     assert said["failed"][0]["error"] == "no sample left"
     assert said["budget"]["evaluations"] == 3
 
@@ -178,3 +183,18 @@ def test_a_recommendation_says_how_sure_it_is(pesky, project):
     assert said["params"]["k"] == "a"
     assert said["params"]["x"] == pytest.approx(0.5, abs=0.05)
     assert "Recommended" in pesky("recommend", "study.toml").stdout
+
+
+def test_a_recommendation_is_confirmed_by_hand(pesky, project):
+    for x in (0.1, 0.3, 0.5, 0.9):
+        told = f"f={(x - 0.7) ** 2}", f"c={0.45 - x}"
+        pesky("tell", "study.toml", "--params", json.dumps({"x": x, "k": "a"}), *told)
+    for _ in range(3):
+        asked = json.loads(pesky("ask", "study.toml", "--confirm", "--json").stdout)
+        x = asked["params"]["x"]
+        pesky("tell", "study.toml", asked["id"], f"f={(x - 0.7) ** 2}", f"c={0.45 - x}")
+        if "confirm the recommendation" in pesky("why", "study.toml").stdout:
+            break
+    assert x == pytest.approx(0.45, abs=0.1)
+    text = pesky("status", "study.toml").stdout
+    assert "recommendation: confirmed, it was measured and nothing since" in text
