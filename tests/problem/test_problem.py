@@ -109,6 +109,8 @@ def test_plain_data_may_be_in_the_short_forms():
 
 
 NAMES = st.text(st.characters(exclude_characters="<>=", exclude_categories=["C", "Z"]), min_size=1)
+OUTCOMES = NAMES.map("§{}".format)
+"""No arithmetic, and no parameter."""
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 REALS = st.builds(
     lambda bounds, log: Real(*bounds, log=log),
@@ -121,16 +123,16 @@ INTEGERS = st.builds(
     st.booleans(),
 )
 CHOICES = st.lists(st.text() | st.integers() | FINITE | st.booleans(), min_size=2, unique=True).map(Choice)
-CONSTRAINTS = st.builds(Constraint, NAMES, st.sampled_from([">=", "<="]), FINITE, st.floats(0.01, 0.99))
+CONSTRAINTS = st.builds(Constraint, OUTCOMES, st.sampled_from([">=", "<="]), FINITE, st.floats(0.01, 0.99))
 
 
 @st.composite
 def problems(draw) -> Problem:
     direction = draw(st.sampled_from(["minimize", "maximize"]))
     constraints = draw(st.lists(CONSTRAINTS, max_size=3, unique_by=lambda constraint: constraint.outcome))
-    parameters = draw(st.dictionaries(NAMES, REALS | INTEGERS | CHOICES, min_size=1, max_size=4))
+    parameters = draw(st.dictionaries(NAMES.map("p{}".format), REALS | INTEGERS | CHOICES, min_size=1, max_size=4))
     noise = draw(st.none() | st.floats(0, 10))
-    objective = {direction: draw(NAMES)}
+    objective = {direction: draw(OUTCOMES)}
     coupled = Problem(parameters, constraints=constraints, noise=noise, **objective)
     cost = draw(st.floats(1e-3, 1e6))
     tasks = {f"measure {outcome}": Task([outcome], cost) for outcome in coupled.outcomes}

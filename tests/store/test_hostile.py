@@ -112,6 +112,9 @@ def hostile_problems(folder: Path) -> list[dict]:
         problems.append({**plain, "minimize": name})
         problems.append({**plain, "function": word, "command": [word], "rule": word, "model": word})
         problems.append({**plain, "resources": {name: {"tasks": [name], "slots": word}}})
+    for arithmetic in ("__import__('pesky_trap').spring()", "x**x**9**9**9", "(" * 10**4 + "x" + ")" * 10**4):
+        constraint = {"outcome": arithmetic, "sense": "<=", "threshold": 0.5}
+        problems.append({**plain, "constraints": [constraint], "tasks": {"all": {"outcomes": ["f"]}}, "noise": {}})
     problems[0].pop("noise")
     return problems
 

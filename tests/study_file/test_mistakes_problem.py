@@ -71,6 +71,13 @@ MISTAKES = {
         '"latency_ms <= 2"', '{ outcome = "latency_ms", sense = "is", threshold = 2 }', "constraints[0]",
         "constraints", "expected True or False",
     ),
+    "arithmetic of outcomes": (
+        "latency_ms <= 2", "latency_ms + units <= 2", "constraints[0]", "constraints", "known=",
+    ),
+    "arithmetic with a choice": (
+        '"latency_ms <= 2"', '"latency_ms <= 2",\n"units + activation <= 2"', "constraints[1]", '"units + activation',
+        "'activation' is a choice",
+    ),
     # parameters
     "parameters under another name": (
         "[parameters]", "[params]", "params", "[params]", "unknown key 'params': expected one of",
@@ -104,6 +111,10 @@ MISTAKES = {
     "options twice": ('"tanh"]', '"relu"]', "parameters.activation", "activation =", "options that all differ"),
     "options as a text": (
         '["relu", "tanh"]', '"relu"', "parameters.activation.options", "activation =", "put it in brackets, ['relu']",
+    ),
+    "a parameter of a constraint": (
+        '"latency_ms <= 2"]', '"latency_ms <= 2", "rate * more <= 5"]\n[parameters.more]\nlow = 1',
+        "parameters.more.type", "[parameters.more]", "is missing",
     ),
     "a parameter called as an outcome": ("units =", "error =", "parameters.error", "error =", "rename one"),
     "a top key below a table": (

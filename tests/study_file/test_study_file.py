@@ -164,3 +164,12 @@ def test_a_study_file_error_survives_another_process(tmp_path):
     again = pickle.loads(pickle.dumps(caught.value))
     assert str(again) == str(caught.value)
     assert again.mistakes == caught.value.mistakes
+
+
+def test_constraints_on_parameters_are_known(tmp_path, base):
+    text = base.replace('["latency_ms <= 2"]', '["latency_ms <= 2", "rate * units <= 5"]')
+    (tmp_path / "study.toml").write_text(text)
+    problem = StudyFile.read(tmp_path / "study.toml", importing=False).problem
+    assert problem.rows == ("error", "latency_ms", "rate * units")
+    assert problem.outcomes == ("error", "latency_ms")
+    assert problem.known["rate * units"]({"rate": 0.5, "units": 4}) == 2

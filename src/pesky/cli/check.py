@@ -36,18 +36,20 @@ def check(study: StudyPath, json: AsJson = False) -> None:
 def summary(file: "StudyFile") -> Iterator[str]:
     """What the file asks, a line each."""
     from pesky.cli.stored_study import storage_shown
+    from pesky.problem.known import without_expressions
 
     problem = file.problem
     yield f"{file.name}: {'minimize' if problem.maximize is None else 'maximize'} {problem.objective}"
     for constraint in problem.constraints:
-        yield f"  subject to {constraint}, with confidence {constraint.confidence:g}"
+        is_sure = constraint in problem.parameter_constraints
+        yield f"  subject to {constraint}" + ("" if is_sure else f", with confidence {constraint.confidence:g}")
     for name, parameter in problem.parameters.items():
         yield f"  over {name}: {parameter}"
     for name, task in problem.tasks.items():
         call = file.calls.get(name)
         how = "by hand (`pesky ask`, `pesky tell`)" if call is None else f"by {call}"
         yield f"  {name} measures {', '.join(task.outcomes)} {how}, at a cost of {task.cost}"
-    for name, function in problem.known.items():
+    for name, function in without_expressions(problem.known).items():
         yield f"  {name} is known, by {function}"
     for name, resource in problem.resources.items():
         yield f"  {name} runs {', '.join(resource.tasks)}, {resource.slots} at once"

@@ -13,6 +13,7 @@ from pesky.acquire.maximize import Best, Values, best_of
 from pesky.model.belief import Belief
 from pesky.optimum.recommend import assess
 from pesky.space import Space
+from pesky.space.region import Region
 
 SAME_PLACE = 0.02
 """Questions closer than this, in the cube, are about the same place."""
@@ -71,16 +72,22 @@ def excluded_regions(
 
 
 class Duplicates(NamedTuple):
-    """Questions whose answers are known or awaited: without noise, to ask them again would tell nothing."""
+    """Questions whose answers are known or awaited: without noise, to ask them again would tell nothing.
+
+    Also those that break a constraint on parameters: they are not to be asked either.
+    """
 
     space: Space
     points: tuple[Float[Tensor, "_ d"], ...]
     """For each task; no point twice, and none at all of a task whose measurements are noisy."""
+    region: Region | None = None
+    """Where the constraints on parameters hold; everywhere if None."""
 
     def at(self, X: Float[Tensor, "x d"]) -> Bool[Tensor, "x t"]:
         """Whether each task would be a duplicate at each point."""
         U = self.space.snap(X.detach())
-        return torch.stack([(torch.cdist(U, P.to(U), p=torch.inf) < SAME_POINT).any(-1) for P in self.points], -1)
+        again = torch.stack([(torch.cdist(U, P.to(U), p=torch.inf) < SAME_POINT).any(-1) for P in self.points], -1)
+        return again if self.region is None else again | ~self.region.contains(U)[:, None]
 
     def lattice(self) -> Float[Tensor, "x d"] | None:
         """All points of the space; None where they are too many, or so many more that any search meets one left."""
@@ -117,6 +124,8 @@ class Restrictions(NamedTuple):
             margins.append(lambda X: log_feasibility(context, X) - least)
         if self.excluded is not None:
             margins.append(self.excluded.margin)
+        if self.duplicates is not None and self.duplicates.region is not None:
+            margins.append(self.duplicates.region.margin)
         return (lambda X: torch.stack([margin(X) for margin in margins]).amin(0)) if margins else None
 
 

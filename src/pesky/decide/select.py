@@ -70,6 +70,8 @@ def best_of_each_task(values: TaskValues, restrictions: Restrictions, is_quick: 
     centers, mask = acquisition.search_centers, acquisition.search_mask
     near = cloud(centers, mask, context.belief, count // 4, context.generator, space.snap)
     candidates = torch.cat([context.spread(count), centers, near], -2)
+    if restrictions.duplicates is not None and restrictions.duplicates.region is not None:
+        candidates = torch.cat([candidates, restrictions.duplicates.region.pool[:count].to(candidates)], -2)
     neighbors = None if space.is_continuous else space.neighbors
 
     def search(restrictions: Restrictions) -> Best:

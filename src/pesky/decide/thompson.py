@@ -85,6 +85,8 @@ def any_left(duplicates: Duplicates, context: Context, generator: torch.Generato
     """A point by chance at which some task is no duplicate."""
     lattice = duplicates.lattice()
     points = context.space.spread(QUICK_CANDIDATES, draw_seed(generator)) if lattice is None else lattice
+    if duplicates.region is not None:
+        points = torch.cat([points, duplicates.region.pool])
     left = points[~duplicates.at(points).all(-1)].to(context.belief.points)
     return left[torch.randint(len(left), (1,), generator=generator)]
 

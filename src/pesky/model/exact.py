@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
@@ -18,7 +16,7 @@ from pesky.model.belief import Belief, Evaluator, InLockstep, Paths, PathsInLock
 from pesky.model.gp import VARIANCE_FLOOR
 from pesky.numerics.rng import Source
 from pesky.observations import Observations
-from pesky.space.exact import Exact
+from pesky.space.exact import Exact, evaluate
 
 
 @dataclass(frozen=True)
@@ -105,8 +103,8 @@ class WithExactRows:
         shape = X.shape[:-1]
         while X.dim() > 2 and X.stride(0) == 0:
             X = X[0]  # the same points for every hyperparameter sample
-        each = [_Evaluate.apply(X.reshape(-1, X.shape[-1]), row) for row in self.rows]
-        return torch.stack([values.view(X.shape[:-1]).expand(shape) for values in each], -2)  # pyright: ignore[reportOptionalMemberAccess]
+        each = [evaluate(X.reshape(-1, X.shape[-1]), row) for row in self.rows]
+        return torch.stack([values.view(X.shape[:-1]).expand(shape) for values in each], -2)
 
     def _exact_covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b 1 x z"]:
         X, Z = (self.snap(P.detach()) if self.snap else P.detach() for P in (X, Z))
@@ -181,21 +179,3 @@ class PathsWithExactRows:
     def replaced(self, which: Bool[Tensor, " w"], others: PathsWithExactRows) -> PathsWithExactRows:
         assert isinstance(self.drawn, PathsInLockstep)
         return PathsWithExactRows(self.belief, self.drawn.replaced(which, others.drawn))
-
-
-class _Evaluate(torch.autograd.Function):
-    """A known row at points (x, d), with its difference quotients for a gradient."""
-
-    @staticmethod
-    def forward(ctx: Any, X: Tensor, row: ExactRow) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
-        ctx.save_for_backward(X)
-        ctx.row = row
-        return row.values(X)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        (X,) = ctx.saved_tensors
-        if not bool(upstream.any()):  # the gradient of another row: the differences would be for nothing
-            return torch.zeros_like(X), None
-        return upstream[:, None] * ctx.row.gradients(X), None

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from pesky.errors import ProblemError, unknown_name
+from pesky.problem.expression import Expression
 from pesky.problem.fields import FrozenDict, named
 
 KnownFunction = Callable[[dict[str, Any]], object]
@@ -95,7 +96,17 @@ def _function(outcome: str, given: object, outcomes: tuple[str, ...], yes_no: Se
 
 def to_paths(known: Mapping[str, KnownFunction]) -> dict[str, str | None]:
     """The import path of each function, None where it has none: what can be written of it."""
-    return {outcome: _import_path(function) for outcome, function in known.items()}
+    return {outcome: _import_path(function) for outcome, function in without_expressions(known).items()}
+
+
+V = TypeVar("V")
+
+
+def without_expressions(known: V) -> V:
+    """What is given as known, less what follows from the text of a constraint."""
+    if not isinstance(known, Mapping):
+        return known
+    return {key: each for key, each in known.items() if not isinstance(each, Expression)}  # pyright: ignore[reportReturnType]
 
 
 def from_paths(given: object) -> object:

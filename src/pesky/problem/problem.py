@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from pesky.errors import ProblemError, unknown_name
 from pesky.problem.constraint import Constraint
+from pesky.problem.expression import Expression
 from pesky.problem.fields import FrozenDict, build, finite, listed, name, named
-from pesky.problem.known import KnownFunction, from_paths, known_functions, to_paths
+from pesky.problem.known import KnownFunction, from_paths, known_functions, to_paths, without_expressions
+from pesky.problem.parameter_constraints import check_names, constraint_of, expressions_of
 from pesky.problem.parameters import Parameter, from_plain, to_plain
 from pesky.problem.task import Resource, Task
 
@@ -25,7 +27,7 @@ class Problem:
     measurement in the outcome's own units: one number for all outcomes or one for each; 0 says there is none, None
     (the default) that it is to be inferred. `known` are outcomes that need no measuring: a function
     of the parameters (a dict, as functions that measure get it) gives each of them exactly, and at no cost; it may be
-    named by its import path, "module:function".
+    named by its import path, "module:function". Constraints on parameters, like "x + z <= 1", are known as they are.
     """
 
     parameters: Mapping[str, Parameter]
@@ -58,8 +60,14 @@ class Problem:
         object.__setattr__(self, "parameters", _parameters(parameters))
         object.__setattr__(self, "minimize", minimize)
         object.__setattr__(self, "maximize", maximize)
-        object.__setattr__(self, "constraints", _constraints(constraints, self.objective))
-        object.__setattr__(self, "known", known_functions(known, self._named, self.yes_no))
+        object.__setattr__(self, "constraints", _constraints(constraints, self.objective, self.parameters))
+        known = without_expressions(known)
+        expressions = expressions_of(self.constraints, self.parameters, _stated(self.objective, tasks, known))
+        others = tuple(outcome for outcome in self._named if outcome not in expressions)
+        if not isinstance(parameters, _Stored):
+            check_names(others, self.parameters)
+        functions = known_functions(known, others, self.yes_no)
+        object.__setattr__(self, "known", FrozenDict({**expressions, **functions}))
         object.__setattr__(self, "tasks", _tasks(tasks, self.outcomes, self.known))
         object.__setattr__(self, "noise", _noise(noise, self.outcomes, self.yes_no, self.known))
         object.__setattr__(self, "resources", _resources(resources, self.tasks))
@@ -106,6 +114,11 @@ class Problem:
         return frozenset(constraint.outcome for constraint in self.constraints if constraint.is_yes_no)
 
     @property
+    def parameter_constraints(self) -> tuple[Constraint, ...]:
+        """The constraints on parameters: no question breaks them."""
+        return tuple(each for each in self.constraints if isinstance(self.known.get(each.outcome), Expression))
+
+    @property
     def confidences(self) -> tuple[float, ...]:
         """The probability with which each condition must hold."""
         return tuple(condition.confidence for condition in self.conditions)
@@ -142,9 +155,10 @@ class Problem:
     def knowing(self, known: Mapping[str, KnownFunction | str]) -> "Problem":
         """The same problem with these functions for outcomes that are known, as after it was read from a storage."""
         for outcome in known:
-            if outcome not in self.known:
+            if outcome not in without_expressions(self.known):
                 raise ProblemError(f"known: {unknown_name('known outcome', outcome, self.known)}")
-        return build("the problem", Problem, {**self.to_dict(), "known": {**self.known, **known}})
+        given = {**self.to_dict(), "known": {**self.known, **known}, "parameters": _Stored(self.parameters)}
+        return build("the problem", Problem, given)
 
     def to_dict(self) -> dict[str, object]:
         """The problem as plain data, from which `from_dict` makes an equal one; of known functions, their paths."""
@@ -157,13 +171,15 @@ class Problem:
             "resources": {key: _plain(resource) for key, resource in self.resources.items()},
         }
         # Only where there are some, so that studies stored by older versions have the same text.
-        return {**plain, "known": to_paths(self.known)} if self.known else plain
+        return {**plain, "known": paths} if (paths := to_paths(self.known)) else plain
 
     @classmethod
     def from_dict(cls, given: Mapping[str, object]) -> "Problem":
         """The problem that was written as plain data, by whomever: functions of known outcomes are given again."""
         if isinstance(given, Mapping) and "known" in given:
             given = {**given, "known": from_paths(given["known"])}
+        if isinstance(given, Mapping) and isinstance(given.get("parameters"), Mapping):
+            given = {**given, "parameters": _Stored(given["parameters"])}  # pyright: ignore[reportArgumentType]
         return build("the problem", cls, given)
 
     def to_json(self) -> str:
@@ -178,6 +194,19 @@ class Problem:
         except json.JSONDecodeError as error:
             raise ProblemError(f"the problem is not JSON ({error}): expected what `to_json` wrote.") from error
         return cls.from_dict(given)
+
+
+class _Stored(dict[str, object]):
+    """Parameters that were written by any version: earlier ones let an outcome have the name of one."""
+
+
+def _stated(objective: str, tasks: object, known: object) -> set[str]:
+    """What is an outcome because it is called one, whatever it looks like."""
+    stated = {objective, *(known if isinstance(known, Mapping) else ())}
+    for task in tasks.values() if isinstance(tasks, Mapping) else ():
+        outcomes = task.get("outcomes") if isinstance(task, Mapping) else getattr(task, "outcomes", task)
+        stated.update(each for each in (outcomes if isinstance(outcomes, Collection) else ()) if isinstance(each, str))
+    return stated
 
 
 def _parameters(given: object) -> FrozenDict[Parameter]:
@@ -201,7 +230,7 @@ def _identity(problem: Problem) -> dict[str, dict[str, object]]:
         "constraint": {str(constraint): f"confidence {constraint.confidence:g}" for constraint in problem.constraints},
         "task": {key: f"{', '.join(task.outcomes)} (failures: {task.failures})" for key, task in problem.tasks.items()},
         "noise of": dict(problem.noise),
-        "outcome": dict.fromkeys(problem.known, "known"),
+        "outcome": dict.fromkeys(to_paths(problem.known), "known"),
     }
 
 
@@ -215,8 +244,8 @@ def _or_absent(value: object) -> str:
     return "absent" if value is None else str(value)
 
 
-def _constraints(given: object, objective: str) -> tuple[Constraint, ...]:
-    constraints = tuple(_constraint(each) for each in listed("constraints", given))
+def _constraints(given: object, objective: str, parameters: Mapping[str, Parameter]) -> tuple[Constraint, ...]:
+    constraints = tuple(_constraint(each, parameters) for each in listed("constraints", given))
     texts = [str(constraint) for constraint in constraints]
     for constraint, text in zip(constraints, texts, strict=True):
         if texts.count(text) > 1:
@@ -233,10 +262,12 @@ def _constraints(given: object, objective: str) -> tuple[Constraint, ...]:
     return constraints
 
 
-def _constraint(given: object) -> Constraint:
+def _constraint(given: object, parameters: Mapping[str, Parameter]) -> Constraint:
     if isinstance(given, Constraint):
         return given
-    return Constraint.parse(given) if isinstance(given, str) else build("a constraint", Constraint, given)
+    if isinstance(given, str):
+        return constraint_of(given, parameters) or Constraint.parse(given)
+    return build("a constraint", Constraint, given)
 
 
 def _tasks(given: object, outcomes: tuple[str, ...], known: Collection[str]) -> FrozenDict[Task]:

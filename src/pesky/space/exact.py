@@ -4,11 +4,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from pesky.errors import PeskyError, ProblemError
 from pesky.problem import Option, Problem
@@ -114,3 +116,34 @@ def _points(params: dict[str, np.ndarray]) -> Iterator[dict[str, Option]]:
     """The parameters of each point, as plain Python values."""
     for values in zip(*(column.tolist() for column in params.values()), strict=True):
         yield dict(zip(params, values, strict=True))
+
+
+@runtime_checkable
+class Differentiable(Protocol):
+    """A function of points with gradients of its own."""
+
+    def values(self, U: Float[Tensor, "n d"]) -> Float[Tensor, " n"]: ...
+    def gradients(self, U: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]: ...
+
+
+def evaluate(X: Float[Tensor, "x d"], function: Differentiable) -> Float[Tensor, " x"]:
+    """The function at points; differentiable once."""
+    return _Evaluate.apply(X, function)  # pyright: ignore[reportReturnType]
+
+
+class _Evaluate(torch.autograd.Function):
+    """A function at points (x, d), with its difference quotients for a gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, X: Tensor, function: Differentiable) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+        ctx.save_for_backward(X)
+        ctx.function = function
+        return function.values(X)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        (X,) = ctx.saved_tensors
+        if not bool(upstream.any()):  # the gradient of another row: the differences would be for nothing
+            return torch.zeros_like(X), None
+        return upstream[:, None] * ctx.function.gradients(X), None

@@ -1,11 +1,13 @@
 """The initial design: the points that every task is measured at before anything is believed."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from pesky.numerics.rng import source_of
 from pesky.problem import Option, Problem
 from pesky.run.spending import typical_price
 from pesky.space import Space
+from pesky.space.region import Region
 from pesky.store import Evaluation, Question, State
 from pesky.study.pending import Answered
 
@@ -13,9 +15,14 @@ from pesky.study.pending import Answered
 class InitialDesign:
     """So many points of a Latin hypercube; data of the user's own take their place."""
 
-    def __init__(self, problem: Problem, space: Space, count: int, seed: int) -> None:
-        self.points = [space.decode(u) for u in space.latin(count, source_of(seed))]
-        self._problem, self._space, self._count = problem, space, count
+    def __init__(self, problem: Problem, space: Space, region: Region | None, count: int, seed: int) -> None:
+        self._problem, self._space, self._region, self._count, self._seed = problem, space, region, count, seed
+
+    @cached_property
+    def points(self) -> list[dict[str, Option]]:
+        """The points, all of them where the constraints on parameters hold."""
+        latin = self._space.latin(self._count, source_of(self._seed))
+        return [self._space.decode(u) for u in (latin if self._region is None else self._region.repaired(latin))]
 
     def next(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str], known: Answered) -> Question | None:
         """The first point of the design that one of these tasks was not asked at; None where all have their values."""

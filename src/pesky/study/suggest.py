@@ -27,6 +27,7 @@ from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations
 from pesky.run.budget import Exhausted
 from pesky.run.spending import affordable
+from pesky.space.region import Region
 from pesky.store import Evaluation, Limit, Question
 from pesky.study.confirm import confirming_question
 from pesky.study.design import InitialDesign
@@ -68,7 +69,8 @@ class Suggester:
     ) -> None:
         self.problem, self.space, self.seed = surrogates.problem, surrogates.space, surrogates.seed
         self.surrogates, self.rule, self.min_probability = surrogates, rule, min_probability
-        self.design = InitialDesign(self.problem, self.space, initial, self.seed)
+        self.region = Region.of(self.problem, self.space)
+        self.design = InitialDesign(self.problem, self.space, self.region, initial, self.seed)
         self.time_budget = TimeBudget(share)
         self.decision: Decision | None = None
         """How the last question was chosen; None for the initial design."""
@@ -90,7 +92,8 @@ class Suggester:
             fitting = affordable(request.tasks, evaluations, self.problem, request.limit)
             learnt = self.surrogates.learnt(evaluations)
             known = answered(self.problem, self.space, learnt.values(), request.tasks)
-            wanted = tasks_left(self.problem, self.space.size, request.tasks, evaluations, known)
+            size = self.space.size if self.region is None else self.region.size
+            wanted = tasks_left(self.problem, size, request.tasks, evaluations, self._inside(known))
             tasks = tuple(task for task in wanted if task in fitting)
             if not tasks:
                 raise in_vain(request.limit)
@@ -102,7 +105,8 @@ class Suggester:
             self.decision = best = self.decide(evaluations, tasks, known, is_retry)
             check_worth(best, request, is_all=len(tasks) == len(wanted))
             gain = None if best.gain is None else float(best.gain)
-            return Question(tasks[int(best.task)], self.space.decode(best.u), gain, float(best.price), self._why)
+            u = best.u if self.region is None else self.region.nearest(best.u)
+            return Question(tasks[int(best.task)], self.space.decode(u), gain, float(best.price), self._why)
 
     def _confirming(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Question | None:
         """What is left to measure at the point that would be recommended."""
@@ -207,6 +211,17 @@ class Suggester:
         return Context(belief, self.space, confidence, generator, awaited, len(evaluations), self.seed)
 
     def _duplicates(self, tasks: Sequence[str], known: Answered) -> Duplicates | None:
-        """Where each of the tasks need not be asked again; None where none of them measures without noise."""
+        """Where each of the tasks need not, or must not, be asked; None where all may be asked anywhere."""
         points = tuple(self.surrogates.points.stack(known[task].values()) for task in tasks)
-        return Duplicates(self.space, points) if any(map(len, points)) else None
+        is_needed = any(map(len, points)) or self.region is not None
+        return Duplicates(self.space, points, self.region) if is_needed else None
+
+    def _inside(self, known: Answered) -> Answered:
+        """What is answered where the constraints on parameters hold; data of the user's own may break them."""
+        if self.region is None or self.region.size is None:
+            return known
+        inside = {}
+        for task, points in known.items():
+            holds = self.region.contains(self.surrogates.points.stack(points.values())).tolist() if points else []
+            inside[task] = {point: points[point] for point, each in zip(points, holds, strict=True) if each}
+        return inside

@@ -1,24 +1,34 @@
 """The constraints of a study file."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from pesky.errors import ProblemError
-from pesky.problem import Constraint, Problem, Real
+from pesky.problem import Constraint, Parameter, Problem, Task
+from pesky.problem.parameter_constraints import constraint_of, expressions_of
 from pesky.study_file.key_lines import Key
 from pesky.study_file.mistakes import Findings
 from pesky.study_file.tables import ConstraintTable
 from pesky.study_file.validate import validated
 
 
-def constraints_of(given: list[object], objective: str | None, findings: Findings) -> list[Constraint]:
-    """The constraints that can be understood and that fit those before them; the others go to the findings."""
+def constraints_of(
+    given: list[object],
+    objective: str | None,
+    parameters: Mapping[str, Parameter],
+    stated: Collection[str],
+    findings: Findings,
+) -> list[Constraint]:
+    """The constraints that can be understood and that fit those before them; the others go to the findings.
+
+    `stated` are outcomes for sure, since the file calls them so elsewhere.
+    """
     kept: list[Constraint] = []
-    for key, constraint in _each(given, findings):
+    for key, constraint in _each(given, parameters, findings):
         try:
             # with the problem's own eyes: twice the same, contradictions, a yes or no as the objective
-            Problem(
-                {"x": Real(0, 1)}, minimize=objective or f"not {constraint.outcome}", constraints=[*kept, constraint]
-            )
+            minimized, tried = objective or f"not {constraint.outcome}", [*kept, constraint]
+            measured = measured_of(minimized, tried, parameters, stated)
+            Problem(parameters, minimize=minimized, constraints=tried, tasks={"all": Task(measured)})
         except ProblemError as error:
             findings.note(key, str(error))
         else:
@@ -26,12 +36,23 @@ def constraints_of(given: list[object], objective: str | None, findings: Finding
     return kept
 
 
-def _each(given: list[object], findings: Findings) -> Iterator[tuple[Key, Constraint]]:
+def measured_of(
+    objective: str, constraints: Collection[Constraint], parameters: Mapping[str, Parameter], stated: Collection[str]
+) -> list[str]:
+    """The outcomes that are not arithmetic of parameters; a ProblemError for what is neither."""
+    expressions = expressions_of(constraints, parameters, {objective, *stated})
+    named = dict.fromkeys([objective, *(constraint.outcome for constraint in constraints)])
+    return [outcome for outcome in named if outcome not in expressions]
+
+
+def _each(
+    given: list[object], parameters: Mapping[str, Parameter], findings: Findings
+) -> Iterator[tuple[Key, Constraint]]:
     for i, each in enumerate(given):
         key = ("constraints", i)
         try:
             if isinstance(each, str):
-                yield key, Constraint.parse(each)
+                yield key, constraint_of(each, parameters) or Constraint.parse(each)
             elif not isinstance(each, dict):
                 findings.note(key, f"was {each!r}: expected a text, like 'latency_ms <= 2'.")
             elif table := validated(ConstraintTable, each, key, findings):

@@ -1,6 +1,6 @@
 """The problem that a study file states, each of its mistakes found by the problem's own checks and put to its key."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -9,7 +9,7 @@ from pesky.problem import Constraint, Parameter, Problem, Real, Resource, Task
 from pesky.problem.fields import name
 from pesky.problem.known import Imported
 from pesky.problem.parameters import from_plain
-from pesky.study_file.constraints import constraints_of
+from pesky.study_file.constraints import constraints_of, measured_of
 from pesky.study_file.key_lines import Key
 from pesky.study_file.mistakes import Findings
 from pesky.study_file.tables import PARAMETERS, ResourceTable, StudyTable, TaskTable
@@ -17,6 +17,10 @@ from pesky.study_file.validate import validated
 
 _TYPES = {"float": "real", "double": "real", "number": "real", "int": "integer"}
 _TYPES |= dict.fromkeys(("categorical", "category", "enum", "bool", "boolean"), "choice")
+
+
+_ANY = {"any parameter": Real(0, 1)}
+"""Stands for the parameters of a file that has none."""
 
 
 def task_tables(given: dict[str, object] | None, findings: Findings) -> dict[str, TaskTable] | None:
@@ -37,11 +41,16 @@ def problem_of(
         example = 'x = { type = "real", low = 0, high = 1 }'
         findings.note(("parameters",), f"is missing: expected at least one, like {example}.")
     parameters = _parameters(table.parameters, findings)
-    constraints = constraints_of(table.constraints, objective, findings)
+    called = {*known, *(outcome for task in (tasks or {}).values() for outcome in task.outcomes)}
+    _check_names(parameters, {objective, *called}, findings)
+    # What is wrong with a parameter is said once, and not again of each constraint on it.
+    declared = {label: parameters.get(label, Real(0, 1)) for label in table.parameters if label not in called}
+    constraints = constraints_of(table.constraints, objective, declared or _ANY, called, findings)
     if objective is None or is_misspelled or findings.concern(("constraints",)):
         return None  # which outcomes there are is not known, and hence not what is wrong with what measures them
-    stated = _Stated("maximize" if table.minimize is None else "minimize", objective, constraints)
-    _check_names(parameters, stated.problem().outcomes, findings)
+    direction = "maximize" if table.minimize is None else "minimize"
+    measured = measured_of(objective, constraints, declared or _ANY, called)
+    stated = _Stated(direction, objective, constraints, declared or _ANY, measured)
     if not _state_known(known, stated, findings):
         return None  # nor is what there is to measure
     _check_noise(table.noise, stated, findings)
@@ -55,8 +64,16 @@ def problem_of(
 class _Stated:
     """The objective, the constraints and what is known, and problems made of them to try one more part at a time."""
 
-    def __init__(self, direction: str, objective: str, constraints: list[Constraint]):
+    def __init__(
+        self,
+        direction: str,
+        objective: str,
+        constraints: list[Constraint],
+        parameters: Mapping[str, Parameter],
+        measured: list[str],
+    ):
         self._given: dict[str, Any] = {direction: objective, "constraints": constraints}
+        self._parameters, self._measured = parameters, measured
 
     def know(self, known: Mapping[str, Imported]) -> None:
         """From here on these outcomes are known; a ProblemError if they cannot be."""
@@ -64,7 +81,10 @@ class _Stated:
         self._given["known"] = known
 
     def problem(self, parameters: Mapping[str, Parameter] | None = None, **parts) -> Problem:
-        return Problem(parameters or {"x": Real(0, 1)}, **self._given, **parts)
+        given = {**self._given, **parts}
+        if measured := [outcome for outcome in self._measured if outcome not in given.get("known", ())]:
+            given.setdefault("tasks", {"all": Task(measured)})
+        return Problem(parameters or self._parameters, **given)
 
 
 @contextmanager
@@ -121,7 +141,7 @@ def _which_type(kind: object, given: dict[str, object]) -> str:
     return f"was {kind!r}: expected 'real', 'integer' or 'choice': write type = \"{meant}\"{options}."
 
 
-def _check_names(parameters: Mapping[str, Parameter], outcomes: tuple[str, ...], findings: Findings) -> None:
+def _check_names(parameters: Mapping[str, Parameter], outcomes: Collection[str | None], findings: Findings) -> None:
     for label in parameters:
         if label in outcomes:
             findings.note(("parameters", label), f"{label!r} is an outcome as well: expected two names: rename one.")
