@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 PUBLIC = {
     "pesky": """
         Budget Choice Constraint DataError Ending Evaluation FixedHyperparameters GP Integer PeskyError Problem
-        ProblemError Real Recommendation Resource StorageError Study Task
+        ProblemError Progress Real Recommendation Resource StorageError Study Task
     """,
     "pesky.acquire": """
         AcquisitionFunction AugmentedLagrangian BotorchAcquisition Context DEFAULT DynamicGrid ExpectedImprovement

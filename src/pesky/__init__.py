@@ -9,7 +9,7 @@ from pesky.problem import Choice, Constraint, Integer, Problem, Real, Resource, 
 if TYPE_CHECKING:
     from pesky.model.surrogate import GP, FixedHyperparameters
     from pesky.store import Evaluation
-    from pesky.study import Budget, Ending, Recommendation, Study
+    from pesky.study import Budget, Ending, Progress, Recommendation, Study
 
 # Imported on first use: a command that only reads a study file, and a child process that only calls a user's function,
 # should not wait seconds for torch.
@@ -19,6 +19,7 @@ _ON_USE = {
     "Budget": "pesky.study",
     "Ending": "pesky.study",
     "Evaluation": "pesky.store",
+    "Progress": "pesky.study",
     "Recommendation": "pesky.study",
     "Study": "pesky.study",
 }
@@ -36,6 +37,7 @@ __all__ = [
     "PeskyError",
     "Problem",
     "ProblemError",
+    "Progress",
     "Real",
     "Recommendation",
     "Resource",
@@ -50,6 +52,10 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":  # to read the metadata of a package takes longer than to import this module
+        from importlib.metadata import version
+
+        return version("pesky")
     if name not in _ON_USE:
         raise AttributeError(f"module 'pesky' has no attribute {name!r}")
     return getattr(import_module(_ON_USE[name]), name)

@@ -1,6 +1,7 @@
 """A user's function may do anything: the report tells it in numbers and words."""
 
 import math
+import pickle
 import runpy
 import sys
 import time
@@ -16,7 +17,8 @@ import pytest
 import torch
 
 from pesky.run import call
-from pesky.run.call import BARE, Report, check, measure
+from pesky.run.call import BARE, MISTAKE, TRACEBACK, Report, check, measure
+from pesky.store import evaluation
 
 
 def returned(value: Any) -> Report:
@@ -86,11 +88,11 @@ def test_answers_stay_answers(answer: Any) -> None:
 def test_what_is_no_number_is_told_and_the_rest_is_kept(value: Any) -> None:
     report = returned({"f": 1, "g": value})
     assert report.outcomes == {"f": 1.0}
-    assert report.error is not None
-    assert report.error.startswith("returned 'g' = ")
-    assert "expected a number" in report.error
-    assert len(report.error) < 300
-    assert "\n" not in report.error
+    error = str(check(report, ["f", "g"]).error)
+    assert error.startswith("returned 'g' = ")
+    assert "expected a number" in error
+    assert len(error) < 300
+    assert "\n" not in error
 
 
 def test_what_is_neither_a_mapping_nor_a_number_is_told() -> None:
@@ -99,7 +101,7 @@ def test_what_is_neither_a_mapping_nor_a_number_is_told() -> None:
         "returned None: expected a mapping from outcomes to numbers, or one number: is a `return` missing?",
     )
     assert "returned (1.0, 2.0): expected a mapping" in str(returned((1.0, 2.0)).error)
-    assert "returned the key 3: expected an outcome's name" in str(returned({3: 1.0}).error)
+    assert check(returned({3: 1.0}), ["f"]).error == "returned no 'f': it gave '3', expected 'f'"
 
 
 def test_an_exception_is_told_with_its_place() -> None:
@@ -154,15 +156,15 @@ def test_no_exception_escapes_but_ctrl_c() -> None:
 
 
 def test_a_bare_number_is_the_only_outcome_there_is() -> None:
-    assert check(returned(2), ["f"]) == ({"f": 2.0}, None)
-    values, reason = check(returned(2), ["f", "g"])
-    assert values == {}
+    assert check(returned(2), ["f"]) == ({"f": 2.0}, None, {})
+    values, reason, attributes = check(returned(2), ["f", "g"])
+    assert (values, attributes) == ({}, {MISTAKE: True})
     assert reason == "returned the number 2.0: expected 'f', 'g', as in {'f': ..., 'g': ...}"
 
 
 def test_all_outcomes_are_valid() -> None:
-    assert check(returned({"f": 2, "ok": True}), ["f", "ok"], {"ok"}) == ({"f": 2.0, "ok": 1.0}, None)
-    assert check(returned({"f": 2, "ok": 0}), ["f", "ok"], {"ok"}) == ({"f": 2.0, "ok": 0.0}, None)
+    assert check(returned({"f": 2, "ok": True}), ["f", "ok"], {"ok"}) == ({"f": 2.0, "ok": 1.0}, None, {})
+    assert check(returned({"f": 2, "ok": 0}), ["f", "ok"], {"ok"}) == ({"f": 2.0, "ok": 0.0}, None, {})
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -170,32 +172,65 @@ def test_a_value_that_is_not_finite_is_a_failure(value: float) -> None:
     assert check(returned({"f": 1, "g": value}), ["f", "g"]) == (
         {"f": 1.0},
         f"returned 'g' = {value!r}: expected a finite number",
+        {},
     )
 
 
 @pytest.mark.parametrize("value", [0.5, math.nan, 2])
 def test_a_yes_or_no_is_nothing_else(value: float) -> None:
-    values, reason = check(returned({"f": 1, "ok": value}), ["f", "ok"], {"ok"})
+    values, reason, _ = check(returned({"f": 1, "ok": value}), ["f", "ok"], {"ok"})
     assert values == {"f": 1.0}
     assert "it is a yes or no, so expected True or False" in str(reason)
 
 
-def test_missing_and_unknown_outcomes_are_told() -> None:
-    values, reason = check(returned({"f": 1, "latency": 3}), ["f", "latency_ms"])
+def test_a_missing_outcome_is_a_mistake_of_the_program() -> None:
+    values, reason, attributes = check(returned({"f": 1, "latency": 3}), ["f", "latency_ms"])
     assert values == {"f": 1.0}
-    assert reason == (
-        "returned the unknown outcome 'latency': expected 'f', 'latency_ms'; "
-        "returned no 'latency_ms': it gave 'f', 'latency', expected 'f', 'latency_ms'"
-    )
-    assert check(returned({}), ["f"]) == ({}, "returned no 'f': it gave nothing, expected 'f'")
-    assert check(returned({"f": 1, "g": 2}), ["f"]) == ({"f": 1.0}, "returned the unknown outcome 'g': expected 'f'")
+    assert reason == "returned no 'latency_ms': it gave 'f', 'latency', expected 'f', 'latency_ms'"
+    assert attributes == {"latency": 3, MISTAKE: True}
+    assert check(returned({}), ["f"]) == ({}, "returned no 'f': it gave nothing, expected 'f'", {MISTAKE: True})
+    assert check(returned(None), ["f"]).attributes == {MISTAKE: True}
+
+
+def test_what_else_is_returned_is_an_attribute() -> None:
+    more = {"epochs": 12, "note": "ok", "curve": np.array([1.5, 2.5]), "at": {"a": (1, None)}, "odd": object, 7: 1}
+    given = check(returned({"f": 1, "pesky.mistake": True, **more}), ["f"])
+    assert given.values == {"f": 1.0}
+    assert given.error is None
+    assert given.attributes == {
+        "epochs": 12, "note": "ok", "curve": [1.5, 2.5], "at": {"a": [1, None]}, "odd": "<class 'object'>",
+        "returned pesky.mistake": True, "7": 1,
+    }  # fmt: skip
+    pickle.dumps(returned({"f": 1, **more}))
 
 
 def test_an_error_is_the_reason() -> None:
-    assert check(Report(None, "ValueError: no", 0.1), ["f"]) == ({}, "ValueError: no")
-    values, reason = check(returned({"f": 1, "g": None}), ["f", "g"])
+    assert check(Report(None, "ValueError: no", 0.1), ["f"]) == ({}, "ValueError: no", {})
+    values, reason, attributes = check(returned({"f": 1, "g": None}), ["f", "g"])
     assert values == {"f": 1.0}
     assert reason == "returned 'g' = None: expected a number"
+    assert attributes == {}  # the program may say so of a point
+
+
+def test_the_whole_traceback_is_kept() -> None:
+    def deep(n: int) -> float:
+        return 1 / n if n == 0 else deep(n - 1)
+
+    kept = check(measure(lambda params: deep(10), {}), ["f"]).attributes
+    assert set(kept) == {TRACEBACK}
+    assert str(kept[TRACEBACK]).count("return 1 / n") == 11 or "previous line repeated" in str(kept[TRACEBACK]).lower()
+    assert str(kept[TRACEBACK]).rstrip().endswith("ZeroDivisionError: division by zero")
+
+
+def test_a_call_that_does_not_fit_is_a_mistake_and_a_type_error_inside_is_none() -> None:
+    def two(x: Any, z: Any) -> float:
+        return x + z
+
+    assert MISTAKE in check(measure(two, {"x": 1}), ["f"]).attributes  # pyright: ignore[reportArgumentType]
+    assert MISTAKE in check(measure(math.sin, {"x": 1}), ["f"]).attributes  # pyright: ignore[reportArgumentType]
+    assert MISTAKE not in check(measure(lambda params: two(params, 1), {"x": 1}), ["f"]).attributes
+    assert MISTAKE not in check(measure(lambda params: 1 / 0, {"x": 1}), ["f"]).attributes
+    assert evaluation.MISTAKE == MISTAKE
 
 
 def test_the_file_can_be_run_alone() -> None:

@@ -43,10 +43,11 @@ def test_parameters_go_in_and_outcomes_come_out(tmp_path):
         ("echo start; echo '{\"f\": 1}'; echo", {"f": 1}),
         ("printf '{\\n \"f\": 1\\n}\\n'", {"f": 1}),
         ("echo 0.25", {"f": 0.25}),
+        ('echo \'{"f": 1, "epochs": 12, "note": "ok"}\'', {"f": 1, "epochs": 12, "note": "ok"}),
         ("cat > /dev/null; pwd > where; echo 1", {"f": 1}),
         ("sleep 60 & echo 1", {"f": 1}),
     ],
-    ids=["last line", "whole output", "bare number", "in its folder", "leaves a process behind"],
+    ids=["last line", "whole output", "bare number", "more than asked for", "in its folder", "leaves a process behind"],
 )
 def test_what_is_printed_is_read(script, text, outcomes):
     assert script(text)({"x": 1}) == outcomes

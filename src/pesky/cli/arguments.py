@@ -8,10 +8,14 @@ from typing import Annotated
 import typer
 
 from pesky.errors import DataError
+from pesky.problem.wording import unit_hint
 
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.", show_default=False)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only how it ended.")]
+KeepGoing = Annotated[
+    bool, typer.Option("--keep-going", help="Go on though the first evaluations all fail in the same way.")
+]
 Evaluations = Annotated[
     int | None, typer.Option(min=1, help="Go on to so many evaluations in all, instead of the file's.")
 ]
@@ -38,7 +42,7 @@ def _value(text: str, value: str) -> float:
     try:
         return float(value)
     except ValueError:
-        raise DataError(f"{text!r}: expected a number, true or false after the =.") from None
+        raise DataError(f"{text!r}: expected a number, true or false after the =.{unit_hint(value)}") from None
 
 
 def json_object(what: str, text: str) -> dict[str, object]:

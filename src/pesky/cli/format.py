@@ -11,6 +11,10 @@ from pesky.problem.fields import number
 from pesky.store.evaluation import Evaluation, State, short
 from pesky.text import harmless, one_line
 
+__all__ = [
+    *("claim_of", "counted", "duration", "exact", "first_line", "is_feasible", "measured", "values"),
+]
+
 
 def values(given: Mapping[str, Option]) -> str:
     """Parameters or outcomes on one line."""
@@ -31,31 +35,12 @@ def claim_of(evaluation: Evaluation) -> str:
     return f"{evaluation.id}@{evaluation.study[:6]}"
 
 
-def counted(evaluations: int) -> str:
-    """How many evaluations."""
-    return "1 evaluation" if evaluations == 1 else f"{evaluations} evaluations"
-
-
 def exact(value: Option) -> str:
     """One value to be copied."""
     if isinstance(value, float):
         return f"{value:.6g}"
     text = str(value)
     return text if text.isprintable() else repr(text)
-
-
-def duration(seconds: float) -> str:
-    """A time that has passed."""
-    if seconds < 9.95:
-        return f"{max(seconds, 0):.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    if minutes < 60:
-        return f"{minutes} min {rest:02} s"
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours < 48 else f"{hours // 24} d {hours % 24} h"
 
 
 def first_line(text: str | None) -> str:
@@ -79,7 +64,8 @@ def reason_of(evaluation: Evaluation) -> str:
 def is_feasible(evaluation: Evaluation, problem: Problem) -> bool | None:
     """Whether the measured and the known values hold every constraint; None while that is open."""
     task = problem.tasks.get(evaluation.task)  # None of one that the problem does not have any more
-    if evaluation.state is State.FAILED and task is not None and task.failures == "learn":
+    is_learnt = task is not None and task.failures == "learn" and not evaluation.is_mistake
+    if evaluation.state is State.FAILED and is_learnt:
         return False
     given = dict(evaluation.outcomes)
     for outcome, function in problem.known.items():

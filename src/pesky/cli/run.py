@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from pesky.cli import exit_codes
-from pesky.cli.arguments import AsJson, Evaluations, Quiet, StudyPath
+from pesky.cli.arguments import AsJson, Evaluations, KeepGoing, Quiet, StudyPath
 
 
 def run(
@@ -13,6 +13,7 @@ def run(
     workers: Annotated[int | None, typer.Option(min=1, help="Measurements at once, instead of the file's.")] = None,
     evaluations: Evaluations = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Set the stored study aside and start anew.")] = False,
+    keep_going: KeepGoing = False,
     json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -36,6 +37,12 @@ def run(
     slots = sum(resource.slots for resource in file.problem.resources.values())
     raise typer.Exit(
         run_study(
-            "run", file, workers or file.run.workers or slots or 1, tuple(file.problem.tasks), as_json=json, quiet=quiet
+            "run",
+            file,
+            workers or file.run.workers or slots or 1,
+            tuple(file.problem.tasks),
+            as_json=json,
+            quiet=quiet,
+            keep_going=keep_going,
         )
     )

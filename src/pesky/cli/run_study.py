@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 
 def run_study(
-    command: str, file: StudyFile, workers: int, tasks: tuple[str, ...], *, as_json: bool, quiet: bool
+    command: str,
+    file: StudyFile,
+    workers: int,
+    tasks: tuple[str, ...],
+    *,
+    as_json: bool,
+    quiet: bool,
+    keep_going: bool = False,
 ) -> int:
     """The exit code of a run, by `pesky run` or `pesky work`, that ends when the budget is spent or on Ctrl-C."""
     screen = console(stderr=as_json)
@@ -29,7 +36,7 @@ def run_study(
     if not quiet:
         screen.print(_beginning(command, file, study), soft_wrap=True)
     try:
-        ending = _run(file, study, workers, tasks, screen, quiet)
+        ending = _run(file, study, workers, tasks, screen, quiet, keep_going)
     except SystemExit:  # asked to end by a signal: there may be no time for a recommendation
         say_error(f"asked to end; all that was measured is kept. `pesky {command} {file.path.name}` goes on.")
         raise
@@ -54,11 +61,18 @@ def run_study(
                 "best": to_plain(best),
             }
         )
-    return exit_codes.INTERRUPTED if ending.kind == "interrupted" else exit_code_of(recommendation)
+    ended = {"interrupted": exit_codes.INTERRUPTED, "failures": exit_codes.FAILING}
+    return ended.get(ending.kind) or exit_code_of(recommendation)
 
 
 def _run(
-    file: StudyFile, study: "Study", workers: int, tasks: tuple[str, ...], screen: "Console", quiet: bool
+    file: StudyFile,
+    study: "Study",
+    workers: int,
+    tasks: tuple[str, ...],
+    screen: "Console",
+    quiet: bool,
+    keep_going: bool,
 ) -> "Ending":
     from pesky.run.processes import Processes
     from pesky.study import Budget
@@ -82,6 +96,8 @@ def _run(
             lease=file.run.lease,
             attempts=file.run.attempts,
             losses=file.run.losses,
+            keep_going=keep_going,
+            progress=False,
         )
 
 
@@ -98,6 +114,8 @@ def _end(command: str, file: StudyFile, ending: "Ending", is_idle: bool) -> str:
         return f"Interrupted; all that was measured is kept. `pesky {command} {file.path.name}` goes on."
     said = f"{ending.reason[:1].upper()}{ending.reason[1:]}"
     counts = f"{counted(ending.evaluations)} done" + (f", {ending.failed} failed" if ending.failed else "")
+    if ending.kind == "failures":
+        return f"{said}."
     if not is_idle or ending.kind != "budget":
         return f"{said}: {counts}."
     more = file.budget.evaluations

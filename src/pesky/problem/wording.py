@@ -8,6 +8,11 @@ _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _STRICT = {"<": "<=", ">": ">="}
 
 
+_WITH_UNIT = re.compile(r"(?P<number>[-+]?[\d._]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\W\d_]+|%)")
+_FACTORS = {"k": 1e3, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30, "%": 0.01}
+"""Of units that are nothing but a number; a k, but neither an m nor a g."""
+
+
 def how_to_write(text: str) -> str | None:
     """What the author of a text that does not parse probably meant; None if there is no telling."""
     signs = [_SIGNS.get(sign, sign) for sign in _SIGN.findall(text)]
@@ -31,6 +36,8 @@ def how_to_write(text: str) -> str | None:
         case [value, outcome], [sign] if sign in _TURNED and is_number(value):
             turned = _TURNED[sign]
             return f"Write '{outcome} {_STRICT.get(turned, turned)} {value}'."
+        case [outcome, value], [sign] if sign in _TURNED and unit_hint(value):
+            return unit_hint(value).strip()
         case [left, right], [sign] if sign in _TURNED:
             return (
                 f"{right!r} is no number: let the measurement give the difference as an outcome of its own, "
@@ -40,6 +47,16 @@ def how_to_write(text: str) -> str | None:
             return f"For a yes or no write '{outcome} is true'."
         case _:
             return None
+
+
+def unit_hint(text: str) -> str:
+    """What to write for a number with a unit, like 400kB; nothing for what is none."""
+    match = _WITH_UNIT.fullmatch(text.strip())
+    if match is None:
+        return ""
+    factor = _FACTORS.get(match["unit"].lower())
+    whole = "" if factor is None else f", or {float(match['number'].replace('_', '')) * factor:_.15g}"
+    return f" A number has no unit: write {match['number']} and use {match['unit']} throughout{whole}."
 
 
 def is_number(text: str) -> bool:

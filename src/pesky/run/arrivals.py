@@ -77,15 +77,14 @@ class Arrivals:
     def _of_report(self, flight: Flight, report: Report, land: Callable[[], None]) -> Delivery:
         e, store, study = flight.evaluation, self._study.store, self._study.identity
         outcomes = self._study.problem.tasks[e.task].outcomes
-        values, why = check(report, outcomes, self._study.problem.yes_no)
+        values, why, attributes = check(report, outcomes, self._study.problem.yes_no)
         keep = (
-            partial(store.tell, study, e.id, values, outcomes, report.seconds, attempt=e.attempts)
+            partial(store.tell, study, e.id, values, outcomes, report.seconds)
             if why is None
-            else partial(store.fail, study, e.id, why, attempt=e.attempts, seconds=report.seconds, outcomes=values)
+            else partial(store.fail, study, e.id, why, seconds=report.seconds, outcomes=values)
         )
-        return Delivery(
-            keep, Result(study, e.id, e.attempts, e.task, dict(e.params), values, why, report.seconds), land
-        )
+        result = Result(study, e.id, e.attempts, e.task, dict(e.params), values, why, report.seconds, attributes)
+        return Delivery(partial(keep, attempt=e.attempts, attributes=attributes), result, land)
 
     def _land(self, flight: Flight) -> None:
         flight.is_over = True

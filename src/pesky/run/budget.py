@@ -7,9 +7,11 @@ from typing import Literal
 from pesky.errors import PeskyError, ProblemError
 from pesky.problem.fields import finite, whole
 from pesky.store import Evaluation, Limit, State
+from pesky.wording import counted
 
-Kind = Literal["budget", "seconds", "gain", "space", "interrupted"]
-"""What ends a run; "space": every point of a finite one was measured, and without noise a repeat tells nothing."""
+Kind = Literal["budget", "seconds", "gain", "space", "failures", "interrupted"]
+"""What ends a run; "space": every point of a finite one was measured, and without noise a repeat tells nothing;
+"failures": the first evaluations all failed in the same way."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class Ending:
 
     def __str__(self) -> str:
         failed = f", {self.failed} failed, the last with {self.error}" if self.failed else ""
-        return f"{self.reason} ({self.evaluations} evaluations done{failed})"
+        return f"{self.reason} ({counted(self.evaluations)} done{failed})"
 
 
 def ending_of(kind: Kind, reason: str, evaluations: Iterable[Evaluation], is_storage_away: bool) -> Ending:

@@ -18,6 +18,9 @@ BARE = ""
 _MESSAGE = 300
 _LINE = 100
 _FRAMES = 3
+_TRACED = 50
+_DEPTH, _MANY = 5, 200
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _STDLIB = os.path.dirname(os.__file__)
 
 _short = reprlib.Repr()
@@ -25,31 +28,57 @@ _short.maxdict = _short.maxlist = _short.maxtuple = 6
 _short.maxstring = _short.maxother = 60
 
 
-class Report(NamedTuple):
-    """What one call gave: the outcomes that are numbers, what went wrong, and how long it took.
+TRACEBACK, MISTAKE = "pesky.traceback", "pesky.mistake"
+"""Attributes of a failed evaluation: the whole traceback; and that the fault is the program's, not the point's."""
+OURS = "pesky."
+"""How the attributes begin that no user's key may be."""
 
-    There may be outcomes beside an error: those that are numbers where others are not. A number that was returned
-    without a name is called `BARE`; `check` names it.
+
+class Report(NamedTuple):
+    """What one call gave: the values that are numbers, what went wrong, and how long it took.
+
+    There may be numbers beside an error: where a key is none. A number that was returned without a name is called
+    `BARE`; `check` names it, and knows which of the values are outcomes.
     """
 
     outcomes: dict[str, float | bool] | None
     error: str | None
     seconds: float
+    others: dict[str, str] | None = None
+    """Why each of the other values is no number."""
+    returned: dict[str, object] | None = None
+    """All that was returned under a name, as plain data."""
+    traceback: str | None = None
+    """The whole traceback of what was raised."""
+    is_mistake: bool = False
+    """Whether the call itself was wrong, or what it returned was nothing that any point could have: the program's
+    interface is at fault, and not the point."""
+
+
+class Checked(NamedTuple):
+    """What a report says of a task."""
+
+    values: dict[str, float]
+    """The valid ones among its outcomes."""
+    error: str | None
+    """Why the call has failed if it has."""
+    attributes: dict[str, object]
+    """What else it gave."""
 
 
 def measure(function: Callable[[dict[str, Any]], Any], params: Mapping[str, Any]) -> Report:
     """The report of `function(params)`, which never raises, so that it may run anywhere; only Ctrl-C passes."""
     began, process = time.perf_counter(), os.getpid()
-    outcomes = None
     try:
         # numbers are read off inside, because some libraries raise only then what went wrong before
-        outcomes, error = _numbers(function(dict(params)))
+        report = _report(function(dict(params)))
     except KeyboardInterrupt:
         raise
     except BaseException as raised:  # also SystemExit: a script's `main` that gives up ends one call, not the study
-        error = describe(raised)
+        trace = "".join(traceback.format_exception(raised, limit=-_TRACED))
+        report = Report(None, describe(raised), 0.0, traceback=trace, is_mistake=_is_mistake(raised))
     leave_if_forked(process)
-    return Report(outcomes, error, time.perf_counter() - began)
+    return report._replace(seconds=time.perf_counter() - began)
 
 
 def leave_if_forked(process: int) -> None:
@@ -62,34 +91,41 @@ def leave_if_forked(process: int) -> None:
         os._exit(0)
 
 
-def check(
-    report: Report, outcomes: Collection[str], yes_no: Collection[str] = ()
-) -> tuple[dict[str, float], str | None]:
-    """The valid values among the outcomes that a task measures, and why the call has failed if it has.
+def check(report: Report, outcomes: Collection[str], yes_no: Collection[str] = ()) -> Checked:
+    """The valid values among the outcomes that a task measures, why the call has failed if it has, and what else it gave.
 
-    Those in `yes_no` are a yes (1) or a no (0).
+    Those in `yes_no` are a yes (1) or a no (0). A key more is an attribute. A key less is a mistake in the program.
     """
-    given = dict(report.outcomes or {})
+    given, others = dict(report.outcomes or {}), dict(report.others or {})
     if len(outcomes) == 1 and BARE in given:
         given = {next(iter(outcomes)): given[BARE]}
-    problems = [] if report.error is None else [report.error]
-    values = {}
-    for name, value in given.items():
-        if name == BARE:
-            problems.append(f"returned the number {value!r}: expected {_names(outcomes)}, as in {_example(outcomes)}")
-        elif name not in outcomes:
-            problems.append(f"returned the unknown outcome {name!r}: expected {_names(outcomes)}")
-        elif name in yes_no and value not in (0, 1):
-            problems.append(f"returned {name!r} = {value!r}: it is a yes or no, so expected True or False (or 1 or 0)")
-        elif not math.isfinite(value):
-            problems.append(f"returned {name!r} = {value!r}: expected a finite number")
-        else:
-            values[name] = float(value)
-    missing = [name for name in outcomes if name not in given]
-    if missing and report.error is None and BARE not in given:
-        gave = _names(given) if given else "nothing"
+    problems, is_mistake = [] if report.error is None else [report.error], report.is_mistake
+    values: dict[str, float] = {}
+    for name in outcomes:
+        if name in others:
+            problems.append(others[name])
+        elif name in given and name in yes_no and given[name] not in (0, 1):
+            is_mistake = is_mistake or math.isfinite(given[name])
+            problems.append(
+                f"returned {name!r} = {given[name]!r}: it is a yes or no, so expected True or False (or 1 or 0)"
+            )
+        elif name in given and not math.isfinite(given[name]):
+            problems.append(f"returned {name!r} = {given[name]!r}: expected a finite number")
+        elif name in given:
+            values[name] = float(given[name])
+    missing = [name for name in outcomes if name not in given and name not in others]
+    if BARE in given:
+        is_mistake = True
+        problems.append(f"returned the number {given[BARE]!r}: expected {_names(outcomes)}, as in {_example(outcomes)}")
+    elif missing and report.error is None:
+        is_mistake = True
+        gave = _names(report.returned) if report.returned else "nothing"
         problems.append(f"returned no {_names(missing)}: it gave {gave}, expected {_names(outcomes)}")
-    return values, "; ".join(problems) or None
+    attributes = {name: value for name, value in (report.returned or {}).items() if name not in outcomes}
+    if problems:
+        attributes |= {} if report.traceback is None else {TRACEBACK: report.traceback}
+        attributes |= {MISTAKE: True} if is_mistake else {}
+    return Checked(values, "; ".join(problems) or None, attributes)
 
 
 def describe(error: BaseException) -> str:
@@ -103,23 +139,52 @@ def show(value: object) -> str:
     return " ".join(_short.repr(value).split())
 
 
-def _numbers(returned: object) -> tuple[dict[str, float | bool] | None, str | None]:
+def _report(returned: object) -> Report:
+    """What was returned, read."""
     if not isinstance(returned, Mapping):
         value, reason = _number(returned)
         if value is not None:
-            return {BARE: value}, None
+            return Report({BARE: value}, None, 0.0)
         hint = ": is a `return` missing?" if returned is None else f"{reason}."
-        return None, f"returned {show(returned)}: expected a mapping from outcomes to numbers, or one number{hint}"
-    outcomes, problems = {}, []
-    for name, given in returned.items():
-        value, reason = _number(given)
-        if not isinstance(name, str) or name == BARE:
-            problems.append(f"returned the key {show(name)}: expected an outcome's name")
-        elif value is None:
-            problems.append(f"returned {str(name)!r} = {show(given)}: expected a number{reason}")
+        error = f"returned {show(returned)}: expected a mapping from outcomes to numbers, or one number{hint}"
+        return Report(None, error, 0.0, is_mistake=True)
+    outcomes, others, plain = {}, {}, {}
+    for key, given in returned.items():
+        name, (value, reason) = str(key) if isinstance(key, str) and key != BARE else show(key), _number(given)
+        plain[f"returned {name}" if name.startswith(OURS) else name] = _plain(given, 0)
+        if value is None:
+            others[name] = f"returned {name!r} = {show(given)}: expected a number{reason}"
         else:
-            outcomes[str(name)] = value
-    return outcomes, "; ".join(problems) or None
+            outcomes[name] = value
+    return Report(outcomes, None, 0.0, others, plain)
+
+
+def _plain(given: object, depth: int) -> object:
+    """The value as plain data, which any process can read; what is none, on one short line."""
+    tolist = getattr(given, "tolist", None)
+    try:
+        given = tolist() if callable(tolist) else given
+        if given is None or isinstance(given, str | bool | int | float):
+            return given if type(given) in (str, bool, int, float, type(None)) else show(given)
+        if isinstance(given, Mapping) and depth < _DEPTH:
+            return {str(key): _plain(value, depth + 1) for key, value in list(given.items())[:_MANY]}
+        if isinstance(given, list | tuple) and depth < _DEPTH:
+            return [_plain(value, depth + 1) for value in given[:_MANY]]
+    except Exception:  # a value of the user's own may fail at anything
+        return show(given)
+    return show(given)
+
+
+def _is_mistake(error: BaseException) -> bool:
+    """Whether an exception says that the call was wrong, and not what the point led to.
+
+    It does if it says so itself, as those of commands do, or if arguments did not fit: the last place is then the one
+    that calls, in this package.
+    """
+    if getattr(error, "is_mistake", False):
+        return True
+    last = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1:]
+    return isinstance(error, TypeError) and all(frame.f_code.co_filename.startswith(_PACKAGE) for frame in last)
 
 
 def _number(given: object) -> tuple[float | bool | None, str]:

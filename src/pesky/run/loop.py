@@ -15,7 +15,9 @@ from pesky.run.asking import Asker
 from pesky.run.budget import Budget, Ending, Kind, ending_of
 from pesky.run.client import AskTell
 from pesky.run.deliveries import Deliveries
+from pesky.run.display import Display
 from pesky.run.executors import Inline
+from pesky.run.first_failures import FirstFailures
 from pesky.run.flights import Flight, Flights
 from pesky.run.leases import Leases
 from pesky.run.processes import Processes
@@ -52,6 +54,8 @@ class Loop:
         attempts: int,
         losses: int | None,
         on_interrupt: str,
+        keep_going: bool,
+        progress: bool,
     ) -> None:
         if on_interrupt not in ("wait", "release"):
             raise ProblemError(f'on_interrupt was {on_interrupt!r}: expected "wait" or "release".')
@@ -70,11 +74,15 @@ class Loop:
         self.flights = Flights(study.problem, each, executor, self.arrivals.come_back)
         self.leases = Leases(study, lease, self.flights.attempts)
         self.asker = Asker(study, self.storage, slots, budget, self.leases, losses)
+        self.first_failures = None if keep_going else FirstFailures(study.problem)
+        self.display = Display() if progress else None
         self.last: Evaluation | None = None
         self.began = time.monotonic()
         self._why_over: tuple[Kind, str] | None = None
         """Why nothing more is asked."""
         self._are_orphans_free = False
+        self._share: float | None = None
+        """What was spent of the budget when it was looked at first."""
 
     def run(self) -> Ending:
         """Ask, measure and tell until there is nothing more to do."""
@@ -84,10 +92,14 @@ class Loop:
             seconds = BROKEN_CLOSE_SECONDS
             try:
                 ending = self._until_done()
+                if self.display is not None and not ending.is_storage_away:
+                    self.display.end(ending)
                 seconds = INTERRUPTED_CLOSE_SECONDS if ending.kind == "interrupted" else GIVE_UP_SECONDS
                 return ending
             finally:
                 self._close(seconds)
+                if self.display is not None:
+                    self.display.close()
 
     def _close(self, seconds: float) -> None:
         """End all that was begun; results that cannot be kept within so many seconds go to a file."""
@@ -140,6 +152,9 @@ class Loop:
         if not self._are_orphans_free:
             self.storage(self.leases.free_orphans)
             self._are_orphans_free = True
+        if self._why_over is None and self.first_failures is not None:
+            stop = self.first_failures.why_stop(self.storage.seen.values())
+            self._why_over = None if stop is None else ("failures", stop)
         if self._why_over is None and self._is_late():
             self._why_over = "seconds", f"the time of {self.budget.seconds:g} seconds is over"
         is_asked = self._why_over is None and self._fill()
@@ -164,6 +179,8 @@ class Loop:
             if flight.is_over:
                 self.flights.land(flight)
                 self.last = self.storage.evaluations()[flight.evaluation.id]
+                if self.first_failures is not None:
+                    self.first_failures.note(self.last)
 
     def _time_out(self, flight: Flight) -> None:
         """End a flight where nothing can be stopped: the slot is free again, and a late result is still taken in."""
@@ -192,9 +209,16 @@ class Loop:
         return self.budget.seconds is not None and time.monotonic() - self.began > self.budget.seconds
 
     def _report(self, state: Doing) -> None:
+        is_shown = self.display is not None and self.display.is_due()
+        if self.watch is None and not is_shown:
+            return
+        evaluations = self.storage.evaluations()
+        progress = progress_of(self.study, evaluations, self.budget, self.began, self.last, state, self._share)
+        self._share = progress.share_before
         if self.watch is not None:
-            evaluations = self.storage.evaluations()
-            self.watch(progress_of(self.study, evaluations, self.budget, self.began, self.last, state))
+            self.watch(progress)
+        if is_shown and self.display is not None:
+            self.display.show(progress)
 
     # -- the end -----------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pesky.errors import DataError
@@ -29,6 +29,7 @@ class Result:
     outcomes: Mapping[str, float]
     error: str | None = None
     seconds: float | None = None
+    attributes: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,8 @@ def read_results(path: str | Path) -> list[Result]:
 
 
 def _plain(result: Result) -> dict[str, object]:
-    return {**vars(result), "params": dict(result.params), "outcomes": dict(result.outcomes)}
+    plain = {"params": dict(result.params), "outcomes": dict(result.outcomes), "attributes": dict(result.attributes)}
+    return {**vars(result), **plain}
 
 
 def _write(path: Path, text: str) -> None:

@@ -6,6 +6,7 @@ from pesky.problem import Problem
 from pesky.run.budget import Exhausted
 from pesky.store import Evaluation, Limit
 from pesky.store.transitions import counts
+from pesky.wording import counted
 
 
 def cost_of(evaluation: Evaluation, problem: Problem) -> float:
@@ -59,7 +60,7 @@ def kept_by_store(limit: Limit, problem: Problem) -> Limit:
 def beyond(limit: Limit) -> Exhausted:
     """The error that says that a limit is reached."""
     parts = [
-        f"{limit.evaluations} evaluation{'s' * (limit.evaluations != 1)}" if limit.evaluations is not None else "",
+        counted(limit.evaluations) if limit.evaluations is not None else "",
         f"a cost of {limit.cost:g}" if limit.cost is not None else "",
     ]
     return Exhausted("budget", f"the budget of {' and '.join(filter(None, parts))} is spent")

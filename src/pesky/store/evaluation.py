@@ -8,6 +8,9 @@ from pesky.problem import Option
 from pesky.problem.fields import FrozenDict
 from pesky.text import one_line
 
+MISTAKE = "pesky.mistake"
+"""The attribute that says so of a failure."""
+
 
 class State(StrEnum):
     """Where an evaluation stands."""
@@ -145,6 +148,11 @@ class Evaluation:
     def is_yours(self) -> bool:
         """Whether it is data of your own, which no budget counts."""
         return self.attempts == 0 and self.state is State.DONE
+
+    @property
+    def is_mistake(self) -> bool:
+        """Whether it failed since the program does not fit the problem, whatever the point: nothing is learnt from it."""
+        return self.state is State.FAILED and bool(self.attributes.get(MISTAKE))
 
     @property
     def is_given_up(self) -> bool:

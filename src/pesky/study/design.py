@@ -51,6 +51,7 @@ class InitialDesign:
         outcomes = set(self._problem.tasks[task].outcomes)
         return any(
             e.task == task
+            and not e.is_mistake
             and dict(e.params) == dict(params)
             and (e.state is not State.DONE or e.outcomes.keys() >= outcomes)
             for e in evaluations.values()

@@ -23,7 +23,11 @@ def pending(problem: Problem, points: Points, evaluations: Iterable[Evaluation])
     awaited: list[Evaluation] = []
     rows: list[list[bool]] = []
     for e in evaluations:
-        is_mute = e.state is State.FAILED and (problem.tasks[e.task].failures == "record" or e.is_given_up)
+        is_mute = (
+            e.state is State.FAILED
+            and not e.is_mistake
+            and (problem.tasks[e.task].failures == "record" or e.is_given_up)
+        )
         missing = set(problem.informs(e.task)) - e.outcomes.keys()
         if missing and (e.is_awaited or is_mute) and points.space.contains(e.params):
             awaited.append(e)
@@ -42,8 +46,8 @@ def answered(problem: Problem, space: Space, evaluations: Iterable[Evaluation], 
     """For each of the tasks the points where to ask it would tell nothing, with the evaluation that says why.
 
     There are some where its measurements have no noise: where all its outcomes were told, in whichever evaluations, and
-    where it was asked before and has not answered, be it still or ever. An evaluation that was abandoned leaves its
-    point as it was.
+    where it was asked before and has not answered, be it still or ever. An evaluation that was abandoned, or
+    failed by a mistake of the program, leaves its point as it was.
     """
     found: dict[str, dict[tuple[Option, ...], Evaluation]] = {task: {} for task in tasks}
     outcomes = {task: problem.tasks[task].outcomes for task in tasks if problem.is_exact(task)}
@@ -56,7 +60,7 @@ def answered(problem: Problem, space: Space, evaluations: Iterable[Evaluation], 
         point = tuple(e.params[name] for name in problem.parameters)
         known = told.setdefault(point, set())
         known.update(e.outcomes)
-        is_unanswered = e.is_awaited or e.state is State.FAILED
+        is_unanswered = e.is_awaited or (e.state is State.FAILED and not e.is_mistake)
         for task, expected in outcomes.items():
             if (e.task == task and is_unanswered) or known.issuperset(expected):
                 found[task].setdefault(point, e)

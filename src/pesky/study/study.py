@@ -233,10 +233,10 @@ class Study:
         values = check_outcomes(self.problem, result.outcomes)
         expected = expected_of(self.problem, self._asked(result.id).task, values)
         if result.error is None:
-            return self.store.tell(self.identity, result.id, values, expected, result.seconds, attempt=result.attempt)
-        return self.store.fail(
-            self.identity, result.id, result.error, attempt=None, seconds=result.seconds, outcomes=values
-        )
+            tell = partial(self.store.tell, self.identity, result.id, values, expected, result.seconds)
+            return tell(attempt=result.attempt, attributes=result.attributes)
+        fail = partial(self.store.fail, self.identity, result.id, result.error, attempt=None, seconds=result.seconds)
+        return fail(outcomes=values, attributes=result.attributes)
 
     def release(self, evaluation: Evaluation | int, reason: str = "let go") -> Evaluation:
         """Let go of an evaluation that is not measured after all: it is asked again, and counts as no failure."""
@@ -372,13 +372,16 @@ class Study:
         attempts: int = 3,
         losses: int | None = None,
         on_interrupt: Literal["wait", "release"] = "wait",
+        keep_going: bool = False,
+        progress: bool = True,
     ) -> Ending:
         """Ask, measure and tell until the budget is spent; what was spent before counts.
 
         Args:
             functions: What measures each task, by its name; the function alone if there is one task. It gets the
                 parameters as a dict and returns the outcomes as a mapping, or one number for a task of one outcome.
-                When it raises, returns NaN or the wrong names, the evaluation has failed and the study goes on.
+                When it raises, returns NaN or lacks a name, the evaluation has failed and the study goes on; what it
+                returns under other names is kept as attributes of the evaluation.
             budget: A `Budget`; a bare number is the total cost, which without costs is the number of evaluations.
             workers: Evaluations in flight, each in a process of its own; in this very process, one at a time, if not
                 given (and no task has a time-out).
@@ -392,11 +395,14 @@ class Study:
             on_interrupt: On Ctrl-C, wait for what is running, or let go of it at once, to be asked again next time; a
                 second Ctrl-C always lets go. SIGTERM and SIGHUP let go at once and end the process, unless it has
                 handlers of its own for them.
+            keep_going: Go on also if the first three evaluations of a task all fail in the same way.
+            progress: Show how it goes: on a line of the terminal or the notebook that is written anew, and in the log
+                "pesky" where there is neither.
         """
         given = Budget.of(budget)
         check_counts(self.rule, given.gain_per_cost)
-        loop = Loop(self, functions, given, workers, executor, tasks, watch, lease, attempts, losses, on_interrupt)
-        return loop.run()
+        how = (workers, executor, tasks, watch, lease, attempts, losses, on_interrupt, keep_going, progress)
+        return Loop(self, functions, given, *how).run()
 
     def to_json(self) -> str:
         """The study as JSON text: its problem and every evaluation."""

@@ -57,7 +57,7 @@ class Surrogates:
         told = []
         for e in self.learnt(evaluations).values():
             values: dict[str, float] = dict(e.outcomes)
-            is_learnt = self.problem.tasks[e.task].failures == "learn" and not e.is_given_up
+            is_learnt = self.problem.tasks[e.task].failures == "learn" and not (e.is_given_up or e.is_mistake)
             if is_learnt and e.state in (State.DONE, State.FAILED):
                 values[SUCCEEDS.format(e.task)] = float(e.state is State.DONE)
             if values:

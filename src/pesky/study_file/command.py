@@ -34,6 +34,15 @@ GUARD = ("/bin/sh", "-c", f"trap '' TERM; read -r never; kill -s TERM 0; sleep {
 class CommandError(RuntimeError):
     """A program did not give the outcomes; the message says how it ended."""
 
+    is_mistake = False
+    """Whether it would not have given them at any point: `pesky.run.call` asks, since nothing is learnt from that."""
+
+
+class CommandMistake(CommandError):
+    """A program is not there, or prints other outcomes than it was expected to."""
+
+    is_mistake = True
+
 
 @dataclass(frozen=True)
 class Command:
@@ -53,7 +62,7 @@ class Command:
         return shutil.which(str(Path(self.folder, first)) if "/" in first else first)
 
     def __call__(self, params: Mapping[str, Option]) -> dict[str, object]:
-        """The outcomes that the program prints for these parameters; a CommandError if it prints none."""
+        """All that the program prints for these parameters, the outcomes among it; a CommandError if it prints none."""
         said: deque[str] = deque(maxlen=LAST)
         printed = Tail(MOST)
         with tempfile.TemporaryFile() as given:
@@ -69,7 +78,7 @@ class Command:
     def _run(self, given: IO[bytes], out: Pipe, messages: Output) -> int:
         """The program's exit status; when this returns, or this process dies, all that it started is killed."""
         if self.program is None:
-            raise CommandError(f"{self.arguments[0]!r} is no program, neither in {self.folder} nor on the PATH")
+            raise CommandMistake(f"{self.arguments[0]!r} is no program, neither in {self.folder} nor on the PATH")
         with (
             _group() as group,
             subprocess.Popen(
@@ -96,11 +105,11 @@ class Command:
         expected = ", ".join(f'"{name}": ...' for name in self.outcomes)
         shown = one_line(json.dumps(printed))
         if not isinstance(printed, dict):
-            raise CommandError(f"{self} printed {shown}: expected an object, {{{expected}}}")
+            raise CommandMistake(f"{self} printed {shown}: expected an object, {{{expected}}}")
         missing = [name for name in self.outcomes if name not in printed]
         if missing:
-            raise CommandError(f"{self} printed {shown}, without {', '.join(map(repr, missing))}")
-        return {name: printed[name] for name in self.outcomes}
+            raise CommandMistake(f"{self} printed {shown}, without {', '.join(map(repr, missing))}")
+        return printed
 
 
 @contextmanager

@@ -18,6 +18,9 @@ from pesky.problem import Option
 class CallError(PeskyError):
     """A function or a program that a study file names cannot be called."""
 
+    is_mistake = True
+    """At no point: `pesky.run.call` asks, since nothing is learnt from that."""
+
 
 @dataclass(frozen=True)
 class Function:

@@ -1,0 +1,35 @@
+"""The best that was measured: without a model, and so at once."""
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from pesky.problem import Option, Problem
+from pesky.problem.fields import number
+from pesky.store import Evaluation
+
+
+def best_measured(problem: Problem, evaluations: Iterable[Evaluation]) -> float | None:
+    """The best value of the objective at a point where every constraint was measured, or is known, to hold.
+
+    Of a point that was measured repeatedly the last values count, as noisy as they are. None while there is no such
+    point.
+    """
+    points: dict[tuple[Option, ...], dict[str, float]] = {}
+    for e in evaluations:
+        if e.outcomes and not e.is_excluded:
+            points.setdefault(tuple(e.params.values()), {}).update(e.outcomes)
+    values = [_objective(problem, params, told) for params, told in points.items()]
+    feasible = [problem.sign * value for value in values if value is not None]
+    return problem.sign * min(feasible) if feasible else None
+
+
+def _objective(problem: Problem, params: tuple[Option, ...], told: dict[str, float]) -> float | None:
+    given = dict(told)
+    for outcome, function in problem.known.items():
+        with suppress(Exception):  # it may not be here, and is asked again where that matters
+            given[outcome] = number(function(dict(zip(problem.parameters, params, strict=True))))
+    holds = (
+        each.outcome in given and each.direction * (given[each.outcome] - each.threshold) >= 0
+        for each in problem.constraints
+    )
+    return given.get(problem.objective) if all(holds) else None
