@@ -79,10 +79,10 @@ def test_closures_and_lambdas_are_measured(two: Processes) -> None:
     factor = 3.0
     reports = [two.call(lambda params: {"f": factor * params["x"], "ok": True}, {"x": x}) for x in range(5)]
     assert [future.result(LONG).outcomes for future in reports] == [{"f": 3.0 * x, "ok": True} for x in range(5)]
-    outcomes, error, _ = two.call(lambda params: 1 / 0, {}).result(LONG)
+    outcomes, error, *_ = two.call(lambda params: 1 / 0, {}).result(LONG)
     assert outcomes is None
     assert str(error).startswith("ZeroDivisionError: division by zero\n  test_processes.py:")
-    assert "in <lambda>: outcomes, error, _ = two.call(lambda params: 1 / 0" in str(error)
+    assert "in <lambda>: outcomes, error, *_ = two.call(lambda params: 1 / 0" in str(error)
 
 
 def test_plain_calls_return_and_raise(two: Processes) -> None:

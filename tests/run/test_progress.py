@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 from study.quick import COUPLED, measure, quick
@@ -104,9 +105,8 @@ def test_it_prints_well():
 
 @pytest.mark.parametrize("sense", ["minimize", "maximize"])
 def test_the_best_is_the_best_that_was_measured_to_hold(sense):
-    problem = Problem(
-        {"x": Real(0, 1)}, constraints=["c >= 0", "k <= 1"], known={"k": lambda p: 2 * p["x"]}, **{sense: "f"}
-    )
+    goal: Any = {sense: "f"}
+    problem = Problem({"x": Real(0, 1)}, constraints=["c >= 0", "k <= 1"], known={"k": lambda p: 2 * p["x"]}, **goal)
 
     def told(id_, x, **outcomes):
         return Evaluation(id_, "all", {"x": x}, state=State.DONE, outcomes=outcomes)

@@ -10,10 +10,11 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from pesky.cli.format import duration, exact, first_line, values
+from pesky.cli.format import exact, first_line, values
 from pesky.cli.log_view import stopping
 from pesky.store import Evaluation, State
 from pesky.text import one_line
+from pesky.wording import duration
 
 if TYPE_CHECKING:
     from pesky.study import Progress, Recommendation

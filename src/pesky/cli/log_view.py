@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from pesky.cli.format import duration, first_line, is_feasible, measured, values
+from pesky.cli.format import first_line, is_feasible, measured, values
 from pesky.store import Evaluation, State
 from pesky.text import one_line
+from pesky.wording import duration
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -23,10 +23,10 @@ def run(
     to be measured again next time.
     """
     from pesky.cli.consoles import is_interactive
-    from pesky.cli.format import counted
     from pesky.cli.run_study import run_study
     from pesky.cli.stored_study import count, put_aside
     from pesky.study_file import StudyFile
+    from pesky.wording import counted
 
     file = StudyFile.read(study, running=True, evaluations=evaluations)
     if fresh and (kept := count(file)) != 0:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from pesky.cli import exit_codes
 from pesky.cli.consoles import console, say_error, say_json
-from pesky.cli.format import counted
 from pesky.cli.live_view import LiveView
 from pesky.cli.log_view import LogView
 from pesky.cli.recommendation import exit_code_of, print_recommendation, to_plain, try_best, try_recommend
 from pesky.cli.stored_study import open_study, storage_shown
 from pesky.study_file import StudyFile
 from pesky.study_file.output import Output
+from pesky.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -67,10 +67,11 @@ def _in(kept: "Snapshot", state: str) -> "list[Evaluation]":
 
 
 def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
-    from pesky.cli.format import counted, duration, first_line, values
+    from pesky.cli.format import first_line, values
     from pesky.cli.stored_study import storage_shown
     from pesky.run.spending import spent
     from pesky.store.transitions import counts
+    from pesky.wording import counted, duration
 
     yield f"{file.name} in {storage_shown(file)}"
     yield ", ".join(f"{count} {state}" for state, count in _counts(kept).items() if count) or "nothing asked yet"

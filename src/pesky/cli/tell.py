@@ -81,9 +81,9 @@ def _claim(text: str) -> tuple[int, str]:
 
 
 def _recover(study: Path, path: Path) -> None:
-    from pesky.cli.format import counted
     from pesky.cli.stored_study import open_study
     from pesky.study_file import StudyFile
+    from pesky.wording import counted
 
     taken = open_study(StudyFile.read(study, importing=False)).recover(path)
     typer.echo(f"{counted(len(taken))} told from {path}; it can be deleted.")

@@ -50,10 +50,10 @@ class Expression:
         stack: list[Any] = []
         with np.errstate(all="ignore"):
             for step in self.steps:
-                if isinstance(step, float):
-                    stack.append(np.float64(step))
-                elif isinstance(step, tuple):
+                if isinstance(step, tuple):
                     stack.append(np.asarray(params[step[0]], dtype=np.float64))
+                elif not isinstance(step, str):
+                    stack.append(np.float64(step))
                 elif step == "negate":
                     stack.append(np.negative(stack.pop()))
                 else:

@@ -178,8 +178,8 @@ class Problem:
         """The problem that was written as plain data, by whomever: functions of known outcomes are given again."""
         if isinstance(given, Mapping) and "known" in given:
             given = {**given, "known": from_paths(given["known"])}
-        if isinstance(given, Mapping) and isinstance(given.get("parameters"), Mapping):
-            given = {**given, "parameters": _Stored(given["parameters"])}  # pyright: ignore[reportArgumentType]
+        if isinstance(given, Mapping) and isinstance(parameters := given.get("parameters"), Mapping):
+            given = {**given, "parameters": _Stored(parameters)}
         return build("the problem", cls, given)
 
     def to_json(self) -> str:

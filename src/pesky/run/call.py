@@ -92,7 +92,7 @@ def leave_if_forked(process: int) -> None:
 
 
 def check(report: Report, outcomes: Collection[str], yes_no: Collection[str] = ()) -> Checked:
-    """The valid values among the outcomes that a task measures, why the call has failed if it has, and what else it gave.
+    """What a report says of the outcomes that a task measures.
 
     Those in `yes_no` are a yes (1) or a no (0). A key more is an attribute. A key less is a mistake in the program.
     """
