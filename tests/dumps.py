@@ -2,10 +2,19 @@
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import text
 
 from pesky.store.sql.database import Database
+from pesky.study.export import TIMES, iso
+
+
+def in_iso(then: Any) -> Any:
+    """What was printed then, with times as they are printed now."""
+    if isinstance(then, dict):
+        return {key: iso(each) if key in TIMES else in_iso(each) for key, each in then.items()}
+    return [in_iso(each) for each in then] if isinstance(then, list) else then
 
 
 def restore(dump: Path, url: str) -> None:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from dumps import restore
+from dumps import in_iso, restore
 
 from pesky.cli import exit_codes
 from pesky.store.sql.upgrade import upgrade
@@ -51,7 +51,8 @@ def test_what_is_kept_is_shown(pesky, file: str):
     assert pesky("check", file).stdout.endswith("no mistakes found\n")
     for command in ("status", "show"):
         now = json.loads(pesky(command, file, "--json").stdout)
-        assert said_then(now, THEN[command]) == THEN[command]
+        then = in_iso(THEN[command])
+        assert said_then(now, then) == then
 
 
 def test_the_recommendation_is_the_same(pesky):

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from dumps import restore
+from dumps import in_iso, restore
 
 from pesky import Choice, Constraint, Integer, Problem, Real, Study, Task
 from pesky.errors import StorageError
@@ -53,9 +53,8 @@ def problem() -> Problem:
 def check_reads_as_then(study: Study) -> None:
     assert (study.seed, study.identity, study.name) == (THEN["seed"], THEN["identity"], "reactor")
     read = json.loads(json.dumps([as_dict(e) for e in study.evaluations.values()]))
-    assert [{key: now[key] for key in then} for now, then in zip(read, THEN["evaluations"], strict=True)] == (
-        THEN["evaluations"]
-    )
+    then = in_iso(THEN["evaluations"])
+    assert [{key: now[key] for key in old} for now, old in zip(read, then, strict=True)] == then
     new = {"attributes": {}, "why": None, "is_excluded": False, "corrections": []}
     assert all({key: now[key] for key in new} == new for now in read)
     assert study.spent() == THEN["spent"]

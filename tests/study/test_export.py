@@ -3,18 +3,21 @@
 import csv
 import io
 import json
+import re
+from datetime import datetime
 
 import pandas
+import pytest
 from study.quick import COUPLED, SPACE, measure, quick
 
 from pesky import Choice, Problem, Real
 from pesky.store import Evaluation, State
-from pesky.study.export import to_csv
+from pesky.study.export import iso, to_csv
 
 
 def made():
     s = quick()
-    s.run(measure, budget=3)
+    s.run(measure, budget=3, progress=False)
     s.fail(s.ask(), "no, really")
     s.add({"x": 0.25, "y": 1.0}, {"c": 2.5})
     return s
@@ -38,7 +41,7 @@ def test_csv_has_a_column_per_parameter_and_outcome(tmp_path):
     assert [float(r["x"]) for r in rows] == [e.params["x"] for e in s.evaluations.values()]
     assert rows[4]["f"] == ""
     assert float(rows[4]["c"]) == 2.5
-    assert rows[3]["error"] == "no, really"
+    assert rows[3]["pesky.error"] == "no, really"
 
 
 def test_a_frame_reads_like_the_study():
@@ -46,20 +49,46 @@ def test_a_frame_reads_like_the_study():
     assert isinstance(frame, pandas.DataFrame)
     assert list(frame.index) == [0, 1, 2, 3, 4]
     assert frame["c"].tolist()[4] == 2.5
-    assert frame["state"].tolist().count("done") == 4
+    assert frame["pesky.state"].tolist().count("done") == 4
 
 
-def test_names_that_clash_say_which_they_are():
-    s = quick(Problem({**SPACE, "state": SPACE["x"], "f": SPACE["x"]}, minimize="f"))
-    s.add({"x": 0.1, "y": 0.2, "state": 0.3, "f": 0.4}, {"f": 7.0})
+def test_no_column_of_ours_is_called_like_one_of_yours():
+    s = quick(Problem({**SPACE, "state": SPACE["x"]}, minimize="error", constraints=["id >= 0"]), rule="random")
+    s.run(lambda p: {"error": 7.0, "id": 1.0, "epochs": 3, "curve": [1.0, 2.0]}, budget=1, progress=False)
     (row,) = csv.DictReader(io.StringIO(s.to_csv()))
-    assert (row["parameter state"], row["parameter f"], row["outcome f"]) == ("0.3", "0.4", "7.0")
-    assert row["state"] == "done"
+    (e,) = s.evaluations.values()
+    assert (row["error"], row["id"], row["state"]) == ("7.0", "1.0", str(e.params["state"]))
+    assert (row["pesky.state"], row["pesky.id"], row["pesky.error"]) == ("done", "0", "")
+    assert (row["attributes.epochs"], row["attributes.curve"]) == ("3", "[1.0, 2.0]")
+    frame = s.to_frame()
+    assert frame["error"].tolist() == [7.0]
+    assert frame["attributes.curve"].tolist() == [[1.0, 2.0]]
+
+
+def test_names_like_ours_say_what_they_are():
+    given = {"pesky.state": SPACE["x"], "attributes.note": SPACE["x"]}
+    s = quick(Problem(given, minimize="pesky.error"), rule="random")
+    s.run(lambda p: {"pesky.error": 7.0, "note": "fine"}, budget=1, progress=False)
+    (row,) = csv.DictReader(io.StringIO(s.to_csv()))
+    (e,) = s.evaluations.values()
+    assert (row["outcome pesky.error"], row["pesky.error"], row["pesky.state"]) == ("7.0", "", "done")
+    assert row["parameter pesky.state"] == str(e.params["pesky.state"])
+    assert (row["parameter attributes.note"], row["attributes.note"]) == (str(e.params["attributes.note"]), "fine")
+
+
+def test_times_are_iso():
+    s = made()
+    (first, *_), e = json.loads(s.to_json())["evaluations"], s.evaluations[0]
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", first["asked"])
+    assert datetime.fromisoformat(first["ended"]).timestamp() == pytest.approx(e.ended, abs=1e-3)
+    assert s.to_frame()["pesky.asked"].iloc[0].timestamp() == pytest.approx(e.asked, abs=1e-3)
+    assert next(csv.DictReader(io.StringIO(s.to_csv())))["pesky.ended"] == first["ended"]
+    assert iso(1e300) == "1e+300"
 
 
 def test_an_empty_study_has_an_empty_table():
     s = quick()
-    assert s.to_csv() == "id,task\n"
+    assert s.to_csv() == "pesky.id,pesky.task\n"
     assert len(s.to_frame()) == 0
 
 
@@ -81,10 +110,10 @@ def test_no_text_in_csv_begins_like_a_formula():
     done = Evaluation(9, "+all", {"-x": -0.5, "k": "a-b"}, state=State.DONE, outcomes={"@f": -3.0}, error="all = well")
     text = to_csv(problem, [*each, done])
     header, *rows = csv.reader(io.StringIO(text, newline=""))
-    assert header[:5] == ["id", "task", "'-x", "k", "'@f"]
+    assert header[:5] == ["pesky.id", "pesky.task", "'-x", "k", "'@f"]
     records = [dict(zip(header, row, strict=True)) for row in rows]
     for record, given in zip(records, FORMULAS, strict=False):
-        assert record["k"] == record["error"] == record["worker"] == f"'{given}"
-    assert all(record["task"] == "'+all" and record["'-x"] == "-0.5" for record in records)
-    assert (records[0]["gain"], records[-1]["'@f"]) == ("-0.25", "-3.0")
-    assert (records[-1]["k"], records[-1]["error"], records[-1]["worker"]) == ("a-b", "all = well", "")
+        assert record["k"] == record["pesky.error"] == record["pesky.worker"] == f"'{given}"
+    assert all(record["pesky.task"] == "'+all" and record["'-x"] == "-0.5" for record in records)
+    assert (records[0]["pesky.gain"], records[-1]["'@f"]) == ("-0.25", "-3.0")
+    assert (records[-1]["k"], records[-1]["pesky.error"], records[-1]["pesky.worker"]) == ("a-b", "all = well", "")

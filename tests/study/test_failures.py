@@ -70,7 +70,7 @@ def test_a_study_in_which_everything_fails_goes_on():
         task = Task(["f", "c"], failures=failures)
         problem = Problem(UNIT, minimize="f", constraints=["c >= 0"], tasks={"run": task})
         s = quick(problem)
-        ending = s.run(fails, budget=5)
+        ending = s.run(fails, budget=5, keep_going=True)
         assert ending.failed == 5
         with pytest.raises(DataError, match="no value of the objective"):
             s.recommend()

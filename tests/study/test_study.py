@@ -20,6 +20,7 @@ from pesky import (
     Task,
 )
 from pesky.acquire import PescOptions
+from pesky.run.budget import Exhausted
 from pesky.store import Limit, Question
 from pesky.study.pending import pending
 from pesky.study.points import Points
@@ -415,4 +416,17 @@ def test_mistakes_show_before_anything_is_measured(options, message):
 
 def test_a_seed_may_be_any_integer_or_drawn():
     assert Study(study().problem, seed=None).seed >= 0
-    assert repr(study()) == "Study('f': 0 evaluations told, 0 pending)"
+    assert repr(study()).startswith("<Study 'study' in memory: minimize f")
+
+
+def test_several_questions_at_once_know_of_each_other():
+    s = study(rule="random")
+    asked = s.ask(4)
+    assert [e.id for e in asked] == [0, 1, 2, 3]
+    assert len({tuple(e.params.values()) for e in asked}) == 4
+    assert [e.id for e in s.ask(next(iter(s.problem.tasks)), n=2)] == [4, 5]
+    assert len(s.ask(5, limit=Limit(evaluations=8))) == 2
+    with pytest.raises(Exhausted):
+        s.ask(2, limit=Limit(evaluations=8))
+    with pytest.raises(ProblemError, match="n was 0: expected a whole number, at least 1"):
+        s.ask(0)

@@ -116,6 +116,17 @@ MISTAKES = {
         '"latency_ms <= 2"]', '"latency_ms <= 2", "rate * more <= 5"]\n[parameters.more]\nlow = 1',
         "parameters.more.type", "[parameters.more]", "is missing",
     ),
+    "options by another name": (
+        'options = ["relu", "tanh"]', 'options = ["relu", "tanh"], choices = ["a"]', "parameters.activation.choices",
+        "activation =", "Did you mean 'options'?",
+    ),
+    "a step that does not end": (
+        "high = 500 }", "high = 500, step = 9 }", "parameters.units", "units =", "no step ends at high",
+    ),
+    "a number with a unit": (
+        "latency_ms <= 2", "size <= 400kB", "constraints[0]", "constraints",
+        "write 400 and use kB throughout, or 400_000",
+    ),
     "a parameter called as an outcome": ("units =", "error =", "parameters.error", "error =", "rename one"),
     "a top key below a table": (
         "[tasks.train]", 'noise = 0.0\n[tasks.train]', "parameters.noise", "noise", "above the first [table]",

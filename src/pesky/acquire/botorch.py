@@ -20,6 +20,9 @@ from pesky.model.botorch import BotorchBelief
 from pesky.problem import Real
 from pesky.space import Space
 
+OUTSIDE = 1e-6
+"""How far from the unit cube data may be and still be of it: a rounding error of whoever scaled them."""
+
 
 class BotorchAcquisition(BotorchAcquisitionFunction):
     """What measuring at x is worth to a rule; all that does not depend on x is done at construction.
@@ -71,6 +74,12 @@ class BotorchAcquisition(BotorchAcquisitionFunction):
             self.num_outputs = model.amplitude.shape[-1]
             self.outcome_of_row = list(range(self.num_outputs))
         points = self.belief.points
+        if bounds is None and bool(((points < -OUTSIDE) | (points > 1 + OUTSIDE)).any()):
+            low, high = (f"{float(end):.3g}" for end in (points.min(), points.max()))
+            raise DataError(
+                f"the model has data from {low} to {high}, outside the unit cube, and no bounds were given: give "
+                "bounds=, a 2 x d tensor of the lower and the upper bounds of the inputs."
+            )
         self.lower, self.upper = (torch.zeros_like(points[0]), torch.ones_like(points[0])) if bounds is None else bounds
         self.rule, self.seed = rule_of(rule), seed
         dim, rows = points.shape[-1], self.belief.amplitude.shape[-1]
@@ -155,10 +164,50 @@ class PESC(BotorchAcquisition):
     >>> optimize_acqf(acquisition, bounds=unit_cube, q=1, num_restarts=5, raw_samples=256)
     """
 
-    def __init__(self, model: Model | Belief, *, options: PescOptions = DEFAULT, **given) -> None:
-        """As every `BotorchAcquisition`; `options` say how finely to compute: `DEFAULT`, `PAPER`, or your own.
+    def __init__(
+        self,
+        model: Model | Belief,
+        *,
+        options: PescOptions = DEFAULT,
+        objective: int = 0,
+        maximize: bool = False,
+        constraints: Mapping[int, tuple[float | None, float | None]] | None = None,
+        confidence: float = 0.95,
+        bounds: Float[Tensor, "..."] | None = None,
+        seed: int = 0,
+        X_pending: Float[Tensor, "p d"] | None = None,
+        X_pending_evaluation_mask: Bool[Tensor, "..."] | None = None,
+        X_evaluation_mask: Bool[Tensor, "..."] | None = None,
+    ) -> None:
+        """Everything that does not depend on x is computed here.
 
-        After 3, 8, 15 .. points without noise the default looks coarsely (`PescOptions.coarse`), and so is this;
-        `replace(DEFAULT, coarse=None)` never does.
+        Args:
+            model: A fitted BoTorch model (a `ModelListGP` for decoupled data), or a `Belief` on the unit cube.
+            options: How finely to compute: `DEFAULT`, `PAPER`, or your own. After 3, 8, 15 .. points without noise the
+                default looks coarsely (`PescOptions.coarse`), and so is this; `replace(DEFAULT, coarse=None)` never
+                does.
+            objective: The outcome to minimize, or to maximize if `maximize`.
+            maximize: Whether the objective is to be as large as possible.
+            constraints: For each constrained outcome its bounds (lower, upper), None where there is none. For a
+                `Belief`, whose rows say it all, leave this, `objective` and `maximize` out.
+            confidence: The probability with which each constraint must hold at an incumbent.
+            bounds: Lower and upper bounds of the inputs, 2 x d; the unit cube if not given.
+            seed: The same seed gives the same samples.
+            X_pending: Points being measured.
+            X_pending_evaluation_mask: Which outcomes are being measured at each of them (all).
+            X_evaluation_mask: The outcomes to be measured at the new point (all); `1 x m` as in BoTorch's decoupled
+                acquisition functions.
         """
-        super().__init__(model, PredictiveEntropySearch(options), **given)
+        super().__init__(
+            model,
+            PredictiveEntropySearch(options),
+            objective=objective,
+            maximize=maximize,
+            constraints=constraints,
+            confidence=confidence,
+            bounds=bounds,
+            seed=seed,
+            X_pending=X_pending,
+            X_pending_evaluation_mask=X_pending_evaluation_mask,
+            X_evaluation_mask=X_evaluation_mask,
+        )

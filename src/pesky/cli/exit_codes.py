@@ -17,8 +17,8 @@ MEANINGS = {
     MISTAKE: "a mistake in the study file or in the arguments",
     NOT_YET: "done, but no point holds every constraint with its confidence yet",
     STORAGE: "the storage cannot be opened, or lacks what was asked for",
-    SPENT: "of `ask`: there is no question, since the budget is spent (a `run` then ends as it did before)",
-    FAILING: "a run was stopped, since its first evaluations all failed in the same way",
+    SPENT: "of `ask`: there is no question, since the budget is spent",
+    FAILING: "a run was stopped: its first evaluations all failed in the same way",
     INTERRUPTED: "interrupted; what was measured is kept",
     TERMINATED: f"asked to end by SIGTERM, likewise ({HUNG_UP}: by SIGHUP)",
 }

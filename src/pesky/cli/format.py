@@ -11,10 +11,6 @@ from pesky.problem.fields import number
 from pesky.store.evaluation import Evaluation, State, short
 from pesky.text import harmless, one_line
 
-__all__ = [
-    *("claim_of", "counted", "duration", "exact", "first_line", "is_feasible", "measured", "values"),
-]
-
 
 def values(given: Mapping[str, Option]) -> str:
     """Parameters or outcomes on one line."""

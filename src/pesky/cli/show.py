@@ -35,9 +35,10 @@ def show(
     if csv is not None:
         from pesky.study.export import to_csv
         from pesky.text import escaped
+        from pesky.wording import counted
 
         text = to_csv(kept.problem, evaluations, None if csv == "-" else csv)
-        typer.echo(escaped(text) if csv == "-" else f"{len(evaluations)} evaluations written to {csv}", nl=csv != "-")
+        typer.echo(escaped(text) if csv == "-" else f"{counted(len(evaluations))} written to {csv}", nl=csv != "-")
     elif json:
         from pesky.cli.format import is_feasible
         from pesky.study.export import as_dict

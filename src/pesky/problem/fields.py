@@ -98,7 +98,8 @@ def named(what: str, given: object) -> dict[str, object]:
 def build(what: str, declare: Callable[..., V], given: object) -> V:
     """What `declare` makes of the given plain data: a mapping whose keys are its arguments."""
     fields = named(what, given)
-    known = inspect.signature(declare).parameters
+    every = inspect.signature(declare).parameters
+    known = {key: each for key, each in every.items() if each.kind is not inspect.Parameter.VAR_KEYWORD}
     for key in fields:
         if key not in known:
             raise ProblemError(f"{what}: {unknown_name('key', key, known)}")

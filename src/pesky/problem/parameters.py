@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pesky.errors import ProblemError, unknown_name
-from pesky.problem.fields import build, finite, listed, named
+from pesky.problem.fields import build, finite, listed, named, whole
 
 Option = str | int | float | bool
 
@@ -27,11 +27,15 @@ class Real:
 
 @dataclass(frozen=True)
 class Integer:
-    """A whole-number parameter between two bounds, both included; `log` for one that varies by factors."""
+    """A whole-number parameter between two bounds, both included; `log` for one that varies by factors.
+
+    With a `step` it is one of low, low + step, .., high.
+    """
 
     low: int
     high: int
     log: bool = False
+    step: int = 1
 
     def __post_init__(self):
         for bound in ("low", "high"):
@@ -42,7 +46,18 @@ class Integer:
             if abs(int(given)) > 10**12:
                 raise ProblemError(f"Integer: {bound} was {given!r}: expected at most 10**12: change the unit.")
             object.__setattr__(self, bound, int(given))
+        object.__setattr__(self, "step", whole("Integer: step", self.step, 1))
         _check_bounds(self)
+        if self.log and self.step > 1:
+            raise ProblemError(f"{self}: a log scale has no step: leave out one of them.")
+        if rest := (self.high - self.low) % self.step:
+            raise ProblemError(
+                f"{self}: no step ends at high: make it {self.high - rest} or {self.high - rest + self.step}."
+            )
+
+    def __repr__(self) -> str:
+        step = "" if self.step == 1 else f", step={self.step}"
+        return f"Integer(low={self.low}, high={self.high}, log={self.log}{step})"
 
 
 @dataclass(frozen=True)
@@ -51,7 +66,12 @@ class Choice:
 
     options: tuple[Option, ...]
 
-    def __init__(self, options: Iterable[Option]):
+    def __init__(self, options: Iterable[Option] = (), **others: object):
+        if others:
+            raise ProblemError(
+                f"Choice: {', '.join(f'{name}=' for name in others)} is not known: write Choice([...]) or "
+                "Choice(options=[...])."
+            )
         object.__setattr__(self, "options", tuple(_option(each) for each in listed("Choice: options", options)))
         if len(self.options) < 2:
             raise ProblemError(f"{self}: expected at least two options: leave out what has only one value.")
@@ -68,7 +88,9 @@ def to_plain(parameter: Parameter) -> dict[str, object]:
     if isinstance(parameter, Choice):
         return {"type": "choice", "options": list(parameter.options)}
     kind = "real" if isinstance(parameter, Real) else "integer"
-    return {"type": kind, "low": parameter.low, "high": parameter.high, "log": parameter.log}
+    plain: dict[str, object] = {"type": kind, "low": parameter.low, "high": parameter.high, "log": parameter.log}
+    # only where there is one, so that what older versions stored has the same text
+    return {**plain, "step": parameter.step} if isinstance(parameter, Integer) and parameter.step != 1 else plain
 
 
 def from_plain(what: str, given: object) -> Parameter:

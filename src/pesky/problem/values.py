@@ -46,7 +46,8 @@ def _expectation(parameter: Parameter) -> str:
     if isinstance(parameter, Choice):
         return f"one of {', '.join(map(repr, parameter.options))}"
     number = "a whole number" if isinstance(parameter, Integer) else "a number"
-    return f"{number} from {parameter.low} to {parameter.high}"
+    step = getattr(parameter, "step", 1)
+    return f"{number} from {parameter.low} to {parameter.high}" + (f" in steps of {step}" if step != 1 else "")
 
 
 def belongs(parameter: Parameter, value: object) -> bool:
@@ -56,5 +57,7 @@ def belongs(parameter: Parameter, value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, numbers.Integral | numbers.Real):
         return False  # True and False are numbers, but to Python only
     if isinstance(parameter, Integer) and not isinstance(value, numbers.Integral):
+        return False
+    if isinstance(parameter, Integer) and (int(value) - parameter.low) % parameter.step:
         return False
     return value <= parameter.high and not value < parameter.low  # in this form, NaN does not belong

@@ -1,7 +1,7 @@
 """One parameter <-> its columns of the unit cube.
 
 A real or integer parameter takes one column, a choice of w options takes w one-hot columns. An integer's
-column covers [low - 1/2, high + 1/2], so that every integer has a cell of its own, as wide as the others.
+column covers [low - step/2, high + step/2], so that every integer has a cell of its own, as wide as the others.
 """
 
 import math
@@ -25,7 +25,7 @@ def size(parameter: Parameter) -> int:
     """The number of values to enumerate: 1, a placeholder, for a real parameter."""
     if isinstance(parameter, Choice):
         return len(parameter.options)
-    return parameter.high - parameter.low + 1 if isinstance(parameter, Integer) else 1
+    return (parameter.high - parameter.low) // parameter.step + 1 if isinstance(parameter, Integer) else 1
 
 
 def to_unit(parameter: Parameter, value: Option) -> Float[Tensor, " w"]:
@@ -54,9 +54,10 @@ def from_unit(parameter: Parameter, u: Float[Tensor, " w"]) -> Option:
     """The value that the columns stand for, always within bounds."""
     if isinstance(parameter, Choice):
         return parameter.options[int(u.argmax())]
-    value = _from_unit(parameter, u).item()
-    value = round(value) if isinstance(parameter, Integer) else value
-    return min(max(value, parameter.low), parameter.high)
+    value = _from_unit(parameter, u)
+    if isinstance(parameter, Integer):
+        return min(max(int(_rounded(parameter, value).item()), parameter.low), parameter.high)
+    return min(max(value.item(), parameter.low), parameter.high)
 
 
 def from_units(parameter: Parameter, U: Float[Tensor, "n w"]) -> np.ndarray:
@@ -64,7 +65,7 @@ def from_units(parameter: Parameter, U: Float[Tensor, "n w"]) -> np.ndarray:
     if isinstance(parameter, Choice):
         return np.array(parameter.options, dtype=object)[U.argmax(-1).numpy()]
     values = _from_unit(parameter, U[:, 0])
-    values = values.round() if isinstance(parameter, Integer) else values
+    values = _rounded(parameter, values) if isinstance(parameter, Integer) else values
     values = values.clamp(parameter.low, parameter.high).numpy()
     return values.astype(np.int64) if isinstance(parameter, Integer) else values
 
@@ -75,10 +76,10 @@ def snap(parameter: Parameter, U: Float[Tensor, "*b w"]) -> Float[Tensor, "*b w"
         return U
     if isinstance(parameter, Choice):
         return one_hot(U.argmax(-1), len(parameter.options)).to(U)
-    values = _from_unit(parameter, U)
-    inside = _to_unit(parameter, values.round().clamp(parameter.low, parameter.high))
-    # data may lie outside of bounds that were narrowed: there they stay, a whole number away at the least
-    return torch.where((values < parameter.low - 0.75) | (values > parameter.high + 0.75), U, inside)
+    values, half = _from_unit(parameter, U), 0.75 * parameter.step
+    inside = _to_unit(parameter, _rounded(parameter, values).clamp(parameter.low, parameter.high))
+    # data may lie outside of bounds that were narrowed: there they stay, a whole step away at the least
+    return torch.where((values < parameter.low - half) | (values > parameter.high + half), U, inside)
 
 
 def place(parameter: Parameter, r: Float[Tensor, " n"]) -> Float[Tensor, "n w"]:
@@ -96,7 +97,8 @@ def lattice(parameter: Parameter) -> Float[Tensor, "size w"]:
         return torch.eye(len(parameter.options), dtype=torch.float64)
     if isinstance(parameter, Real):
         return torch.zeros(1, 1, dtype=torch.float64)
-    return _to_unit(parameter, torch.arange(parameter.low, parameter.high + 1, dtype=torch.float64).unsqueeze(-1))
+    values = torch.arange(parameter.low, parameter.high + 1, parameter.step, dtype=torch.float64)
+    return _to_unit(parameter, values.unsqueeze(-1))
 
 
 def moves(parameter: Parameter, u: Float[Tensor, " w"]) -> list[Option]:
@@ -106,14 +108,26 @@ def moves(parameter: Parameter, u: Float[Tensor, " w"]) -> list[Option]:
     here = from_unit(parameter, u)
     if isinstance(parameter, Choice):
         return [option for option in parameter.options if option != here]
-    near = [int(here) - 1, int(here) + 1, from_unit(parameter, u - 0.1), from_unit(parameter, u + 0.1)]
+    near = [
+        int(here) - parameter.step,
+        int(here) + parameter.step,
+        from_unit(parameter, u - 0.1),
+        from_unit(parameter, u + 0.1),
+    ]
     return [value for value in dict.fromkeys(near) if value != here and belongs(parameter, value)]
 
 
 def _edges(parameter: Real | Integer) -> tuple[float, float]:
-    half = 0.5 if isinstance(parameter, Integer) else 0.0
+    half = parameter.step / 2 if isinstance(parameter, Integer) else 0.0
     low, high = parameter.low - half, parameter.high + half
     return (math.log(low), math.log(high)) if parameter.log else (low, high)
+
+
+def _rounded(parameter: Integer, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    """The nearest of the values that it can take, bounds apart."""
+    if parameter.step == 1:
+        return values.round()
+    return parameter.low + parameter.step * ((values - parameter.low) / parameter.step).round()
 
 
 def _to_unit(parameter: Real | Integer, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:

@@ -151,7 +151,7 @@ class Evaluation:
 
     @property
     def is_mistake(self) -> bool:
-        """Whether it failed since the program does not fit the problem, at whatever point: nothing is learnt from it."""
+        """Whether it failed since the program does not fit the problem, whatever the point: nothing is learnt then."""
         return self.state is State.FAILED and bool(self.attributes.get(MISTAKE))
 
     @property

@@ -3,7 +3,9 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,12 @@ FIELDS = (
     *("state", "cause", "gain", "price", "seconds", "attempts", "crashes", "losses", "worker"),
     *("asked", "began", "ended", "error"),
 )
+TIMES = ("asked", "began", "ended")
+"""Those of them that are times: as ISO 8601 in UTC, to the millisecond."""
+OURS = "pesky."
+"""How every column begins that is neither a parameter nor an outcome, nor an attribute."""
+ATTRIBUTE = "attributes."
+"""How a column begins that is an attribute."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """How a text begins that a spreadsheet may take for a formula and run."""
 
@@ -31,22 +39,42 @@ def to_json(name: str, problem: Problem, evaluations: Iterable[Evaluation]) -> s
 def as_dict(e: Evaluation) -> dict[str, object]:
     """The evaluation as plain data."""
     plain = {"id": e.id, "task": e.task, "params": dict(e.params), "outcomes": dict(e.outcomes)}
-    fields = {field: getattr(e, field) for field in FIELDS} | {"state": e.state.value}
+    fields = _fields(e)
     more = {"why": None if e.why is None else dict(e.why), "attributes": dict(e.attributes)}
-    history = [vars(attempt) for attempt in e.history]
+    history = [{**vars(each), "began": iso(each.began), "ended": iso(each.ended)} for each in e.history]
     corrections = [vars(correction) for correction in e.corrections]
     return {**plain, **fields, **more, "is_excluded": e.is_excluded, "history": history, "corrections": corrections}
 
 
-def table(problem: Problem, evaluations: Iterable[Evaluation]) -> list[dict[str, object]]:
-    """One flat record per evaluation: a column per parameter and per outcome.
+def iso(when: float | None) -> str | None:
+    """The time, in seconds since 1970, as ISO 8601 in UTC."""
+    if when is None:
+        return None
+    try:
+        return datetime.fromtimestamp(when, UTC).isoformat(timespec="milliseconds")
+    except (OverflowError, ValueError, OSError):  # a storage may say anything
+        return repr(when)
 
-    A column's name says which it is where that would be unclear.
+
+def _fields(e: Evaluation) -> dict[str, object]:
+    """What is ours to say of an evaluation."""
+    fields = {field: iso(getattr(e, field)) if field in TIMES else getattr(e, field) for field in FIELDS}
+    return {**fields, "state": e.state.value}
+
+
+def table(problem: Problem, evaluations: Iterable[Evaluation]) -> list[dict[str, object]]:
+    """One flat record per evaluation.
+
+    A column per parameter and per outcome, called as they are; what is ours begins with "pesky." and attributes with
+    "attributes.". A parameter or an outcome that is called like one of these, or like another, says which it is.
     """
-    names = [*problem.parameters, *problem.outcomes, "id", "task", *FIELDS]
+    each = list(evaluations)
+    noted = dict.fromkeys(name for e in each for name in e.attributes if not name.startswith(OURS))
+    ours = {OURS + field for field in ("id", "task", "is_mistake", "is_excluded", *FIELDS)}
+    named = Counter([*problem.parameters, *problem.outcomes, *ours, *(ATTRIBUTE + name for name in noted)])
 
     def column(kind: str, name: str) -> str:
-        return name if names.count(name) == 1 else f"{kind} {name}"
+        return name if named[name] == 1 else f"{kind} {name}"
 
     params = {name: column("parameter", name) for name in problem.parameters}
     outcomes = {name: column("outcome", name) for name in problem.outcomes}
@@ -54,10 +82,12 @@ def table(problem: Problem, evaluations: Iterable[Evaluation]) -> list[dict[str,
     def record(e: Evaluation) -> dict[str, object]:
         values = {column: e.params[name] for name, column in params.items()}
         told = {column: e.outcomes.get(name) for name, column in outcomes.items()}
-        fields: Mapping[str, object] = {field: getattr(e, field) for field in FIELDS}
-        return {"id": e.id, "task": e.task, **values, **told, **fields, "state": e.state.value}
+        more = {"is_mistake": e.is_mistake, "is_excluded": e.is_excluded}
+        fields = {OURS + field: value for field, value in {**_fields(e), **more}.items()}
+        extra = {ATTRIBUTE + name: e.attributes.get(name) for name in noted}
+        return {OURS + "id": e.id, OURS + "task": e.task, **values, **told, **fields, **extra}
 
-    return [record(e) for e in evaluations]
+    return [record(e) for e in each]
 
 
 def to_csv(problem: Problem, evaluations: Iterable[Evaluation], path: str | None = None) -> str:
@@ -67,7 +97,7 @@ def to_csv(problem: Problem, evaluations: Iterable[Evaluation], path: str | None
     single quote ' before it, also in the header. Numbers are as they are.
     """
     rows = table(problem, evaluations)
-    text = "".join(map(_line, [rows[0] if rows else ["id", "task"], *(row.values() for row in rows)]))
+    text = "".join(map(_line, [rows[0] if rows else [OURS + "id", OURS + "task"], *(row.values() for row in rows)]))
     if path is not None:
         try:
             # a text of the storage may be none that can be written: it is no reason to keep back the others
@@ -88,15 +118,19 @@ def _line(values: Iterable[object]) -> str:
 
 
 def _cell(value: object) -> object:
-    """The value as no spreadsheet takes it for a formula."""
+    """The value as no spreadsheet takes it for a formula; a list or an object as JSON."""
+    value = json.dumps(value) if isinstance(value, list | dict) else value
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
 
 
 def to_frame(problem: Problem, evaluations: Iterable[Evaluation]) -> "pandas.DataFrame":
-    """The table as a pandas frame, by id."""
+    """The table as a pandas frame, by id; times are times."""
     try:
         import pandas
     except ImportError as error:
         raise PeskyError("a frame needs pandas, which is not installed: pip install 'pesky[pandas]'.") from error
     rows = table(problem, evaluations)
-    return pandas.DataFrame.from_records(rows, index="id" if rows else None)
+    frame = pandas.DataFrame.from_records(rows, index=OURS + "id" if rows else None)
+    for name in TIMES if rows else ():
+        frame[OURS + name] = pandas.to_datetime(frame[OURS + name], format="ISO8601", utc=True, errors="coerce")
+    return frame

@@ -1,6 +1,6 @@
 """What may be asked, and when nothing is left that is worth asking."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from pesky.decide import Decision
@@ -10,6 +10,7 @@ from pesky.run.budget import Exhausted
 from pesky.run.spending import beyond
 from pesky.store import Evaluation, Limit
 from pesky.study.pending import Answered
+from pesky.wording import counted
 
 
 class Request(NamedTuple):
@@ -20,6 +21,19 @@ class Request(NamedTuple):
     gain_per_cost: float | None = None
     confirm: bool = False
     """Whether it may be at the point that would be recommended, if that was not measured yet."""
+
+
+def several(ask: Callable[[], Evaluation], count: int) -> list[Evaluation]:
+    """So many questions; fewer if no more are left, and `Exhausted` if there is none at all."""
+    asked: list[Evaluation] = []
+    for _ in range(count):
+        try:
+            asked.append(ask())
+        except Exhausted:
+            if not asked:
+                raise
+            break
+    return asked
 
 
 def tasks_left(
@@ -38,7 +52,7 @@ def tasks_left(
     raise Exhausted(
         "space",
         f"every point of the space was measured{by}{awaited}, and without noise a repeat tells nothing: the space "
-        f"of {size} points is exhausted",
+        f"of {counted(size or 0, 'point')} is exhausted",
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pesky.acquire.base import Rule
 from pesky.decide import Decision
@@ -31,8 +31,9 @@ from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
 from pesky.study.changes import check_current, continued
 from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, positive, share
+from pesky.study.described import described
 from pesky.study.explain import Explanation
-from pesky.study.limits import Request
+from pesky.study.limits import Request, several
 from pesky.study.prediction import Prediction
 from pesky.study.recommend import Grounds, best_from, recommendation_from
 from pesky.study.recommendation import Recommendation
@@ -149,21 +150,42 @@ class Study:
 
     # -- ask ---------------------------------------------------------------------------------------------------------
 
+    @overload
     def ask(
         self,
         tasks: str | Collection[str] | None = None,
         *,
+        n: None = None,
         worker: str | None = None,
         lease: float | None = None,
         losses: int | None = None,
         limit: Limit = Limit(),  # noqa: B008
         gain_per_cost: float | None = None,
         confirm: bool = False,
-    ) -> Evaluation:
+    ) -> Evaluation: ...
+    @overload
+    def ask(self, tasks: int, **given: Any) -> list[Evaluation]: ...
+    @overload
+    def ask(self, tasks: str | Collection[str] | None = None, *, n: int, **given: Any) -> list[Evaluation]: ...
+    def ask(
+        self,
+        tasks: str | Collection[str] | int | None = None,
+        *,
+        n: int | None = None,
+        worker: str | None = None,
+        lease: float | None = None,
+        losses: int | None = None,
+        limit: Limit = Limit(),  # noqa: B008
+        gain_per_cost: float | None = None,
+        confirm: bool = False,
+    ) -> Evaluation | list[Evaluation]:
         """The next question: what was enqueued first, then a lost one, the initial design, and the most gain per cost.
+
+        `study.ask(4)` is a list of four, each of which knows of those before it; fewer where no more are left.
 
         Args:
             tasks: The tasks to choose among; all of them if not given.
+            n: How many questions: `study.ask("train", n=4)`.
             worker: A name for who is going to measure it.
             lease: Seconds after which, unless renewed, the evaluation counts as lost and is free to be asked again.
                 Without a lease it is awaited for ever.
@@ -174,6 +196,10 @@ class Study:
             confirm: Measure what was not measured yet at the point that would be recommended, if there is anything,
                 the check first that most probably fails for its price. A run does so at its end by itself.
         """
+        if isinstance(tasks, int) or n is not None:
+            tasks, count = (None, tasks) if isinstance(tasks, int) else (tasks, n)
+            how = {"worker": worker, "lease": lease, "losses": losses, "limit": limit, "gain_per_cost": gain_per_cost}
+            return several(partial(self.ask, tasks, confirm=confirm, **how), whole("ask: n", count, 1))
         request = Request(checked_tasks(tasks, self.problem), limit, gain_per_cost, confirm)
         check_counts(self.rule, gain_per_cost)
         limit = kept_by_store(limit, self.problem)
@@ -417,9 +443,7 @@ class Study:
         return export.to_frame(self.problem, self.evaluations.values())
 
     def __repr__(self) -> str:
-        evaluations = self.evaluations.values()
-        told, waiting = sum(bool(e.outcomes) for e in evaluations), sum(e.is_open for e in evaluations)
-        return f"Study({self.problem.objective!r}: {told} evaluations told, {waiting} pending)"
+        return described(self.name, self.problem, self.evaluations.values(), self.store)
 
 
 def _callers(evaluation: Evaluation) -> Evaluation:

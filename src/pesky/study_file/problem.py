@@ -132,7 +132,7 @@ def _parameters(given: dict[str, object], findings: Findings) -> dict[str, Param
 
 def _which_type(kind: object, given: dict[str, object]) -> str:
     if kind is None:
-        meant = "choice" if "options" in given else "real"
+        meant = "choice" if {"options", "choices"} & given.keys() else "real"
         return f"is missing: expected 'real', 'integer' or 'choice', here probably type = \"{meant}\"."
     meant = _TYPES.get(str(kind).lower())
     if meant is None:

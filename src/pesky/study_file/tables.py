@@ -66,6 +66,7 @@ class IntegerTable(Table):
     low: int = Field(description='a whole number (or type = "real")')
     high: int = Field(description='a whole number (or type = "real")')
     log: bool = Field(default=False, description="true or false")
+    step: Count = Field(default=1, description="a whole number, 1 or above")
 
 
 class ChoiceTable(Table):

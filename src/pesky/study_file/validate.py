@@ -12,6 +12,12 @@ from pesky.study_file.mistakes import Findings, dotted
 from pesky.study_file.tables import SECTIONS, StudyTable, Table
 
 T = TypeVar("T", bound=Table)
+_MEANT = {
+    **dict.fromkeys(("choices", "values", "categories", "levels"), "options"),
+    **dict.fromkeys(("min", "minimum", "lower", "from"), "low"),
+    **dict.fromkeys(("max", "maximum", "upper", "to"), "high"),
+}
+"""What others call a key."""
 
 
 def validated(model: type[T], given: object, key: Key, findings: Findings) -> T | None:
@@ -37,7 +43,9 @@ def validated(model: type[T], given: object, key: Key, findings: Findings) -> T 
 def _message(model: type[Table], name: str, kind: str, given: object, table: Key) -> str:
     if kind == "extra_forbidden":
         where = f" in [{dotted(table)}]" if table else ""
-        return unknown_name(f"key{where}", name, model.model_fields) + _misplaced(name)
+        meant = _MEANT.get(name, "")
+        hint = f" Did you mean {meant!r}?" if meant in model.model_fields else ""
+        return unknown_name(f"key{where}", name, model.model_fields) + hint + _misplaced(name)
     expected = str(model.model_fields[name].description)
     if kind == "missing":
         return f"is missing: expected {expected}."
