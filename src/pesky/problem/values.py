@@ -58,6 +58,6 @@ def belongs(parameter: Parameter, value: object) -> bool:
         return False  # True and False are numbers, but to Python only
     if isinstance(parameter, Integer) and not isinstance(value, numbers.Integral):
         return False
-    if isinstance(parameter, Integer) and (int(value) - parameter.low) % parameter.step:
+    if isinstance(value, numbers.Integral) and (int(value) - int(parameter.low)) % getattr(parameter, "step", 1):
         return False
     return value <= parameter.high and not value < parameter.low  # in this form, NaN does not belong

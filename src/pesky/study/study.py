@@ -167,7 +167,7 @@ class Study:
     def ask(self, tasks: int, **given: Any) -> list[Evaluation]: ...
     @overload
     def ask(self, tasks: str | Collection[str] | None = None, *, n: int, **given: Any) -> list[Evaluation]: ...
-    def ask(
+    def ask(  # pyright: ignore[reportInconsistentOverload]
         self,
         tasks: str | Collection[str] | int | None = None,
         *,
