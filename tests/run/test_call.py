@@ -194,12 +194,12 @@ def test_a_missing_outcome_is_a_mistake_of_the_program() -> None:
 
 def test_what_else_is_returned_is_an_attribute() -> None:
     more = {"epochs": 12, "note": "ok", "curve": np.array([1.5, 2.5]), "at": {"a": (1, None)}, "odd": object, 7: 1}
-    given = check(returned({"f": 1, "pesky.mistake": True, **more}), ["f"])
+    given = check(returned({"f": 1, "pesky:mistake": True, **more}), ["f"])
     assert given.values == {"f": 1.0}
     assert given.error is None
     assert given.attributes == {
         "epochs": 12, "note": "ok", "curve": [1.5, 2.5], "at": {"a": [1, None]}, "odd": "<class 'object'>",
-        "returned pesky.mistake": True, "7": 1,
+        "returned pesky:mistake": True, "7": 1,
     }  # fmt: skip
     pickle.dumps(returned({"f": 1, **more}))
 

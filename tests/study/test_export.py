@@ -41,7 +41,7 @@ def test_csv_has_a_column_per_parameter_and_outcome(tmp_path):
     assert [float(r["x"]) for r in rows] == [e.params["x"] for e in s.evaluations.values()]
     assert rows[4]["f"] == ""
     assert float(rows[4]["c"]) == 2.5
-    assert rows[3]["pesky.error"] == "no, really"
+    assert rows[3]["pesky:error"] == "no, really"
 
 
 def test_a_frame_reads_like_the_study():
@@ -49,7 +49,7 @@ def test_a_frame_reads_like_the_study():
     assert isinstance(frame, pandas.DataFrame)
     assert list(frame.index) == [0, 1, 2, 3, 4]
     assert frame["c"].tolist()[4] == 2.5
-    assert frame["pesky.state"].tolist().count("done") == 4
+    assert frame["pesky:state"].tolist().count("done") == 4
 
 
 def test_no_column_of_ours_is_called_like_one_of_yours():
@@ -58,22 +58,22 @@ def test_no_column_of_ours_is_called_like_one_of_yours():
     (row,) = csv.DictReader(io.StringIO(s.to_csv()))
     (e,) = s.evaluations.values()
     assert (row["error"], row["id"], row["state"]) == ("7.0", "1.0", str(e.params["state"]))
-    assert (row["pesky.state"], row["pesky.id"], row["pesky.error"]) == ("done", "0", "")
-    assert (row["attributes.epochs"], row["attributes.curve"]) == ("3", "[1.0, 2.0]")
+    assert (row["pesky:state"], row["pesky:id"], row["pesky:error"]) == ("done", "0", "")
+    assert (row["attribute:epochs"], row["attribute:curve"]) == ("3", "[1.0, 2.0]")
     frame = s.to_frame()
     assert frame["error"].tolist() == [7.0]
-    assert frame["attributes.curve"].tolist() == [[1.0, 2.0]]
+    assert frame["attribute:curve"].tolist() == [[1.0, 2.0]]
 
 
 def test_names_like_ours_say_what_they_are():
-    given = {"pesky.state": SPACE["x"], "attributes.note": SPACE["x"]}
-    s = quick(Problem(given, minimize="pesky.error"), rule="random")
-    s.run(lambda p: {"pesky.error": 7.0, "note": "fine"}, budget=1, progress=False)
+    given = {"pesky:state": SPACE["x"], "attribute:note": SPACE["x"]}
+    s = quick(Problem(given, minimize="pesky:error"), rule="random")
+    s.run(lambda p: {"pesky:error": 7.0, "note": "fine"}, budget=1, progress=False)
     (row,) = csv.DictReader(io.StringIO(s.to_csv()))
     (e,) = s.evaluations.values()
-    assert (row["outcome pesky.error"], row["pesky.error"], row["pesky.state"]) == ("7.0", "", "done")
-    assert row["parameter pesky.state"] == str(e.params["pesky.state"])
-    assert (row["parameter attributes.note"], row["attributes.note"]) == (str(e.params["attributes.note"]), "fine")
+    assert (row["outcome pesky:error"], row["pesky:error"], row["pesky:state"]) == ("7.0", "", "done")
+    assert row["parameter pesky:state"] == str(e.params["pesky:state"])
+    assert (row["parameter attribute:note"], row["attribute:note"]) == (str(e.params["attribute:note"]), "fine")
 
 
 def test_times_are_iso():
@@ -81,14 +81,14 @@ def test_times_are_iso():
     (first, *_), e = json.loads(s.to_json())["evaluations"], s.evaluations[0]
     assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", first["asked"])
     assert datetime.fromisoformat(first["ended"]).timestamp() == pytest.approx(e.ended, abs=1e-3)
-    assert s.to_frame()["pesky.asked"].iloc[0].timestamp() == pytest.approx(e.asked, abs=1e-3)
-    assert next(csv.DictReader(io.StringIO(s.to_csv())))["pesky.ended"] == first["ended"]
+    assert s.to_frame()["pesky:asked"].iloc[0].timestamp() == pytest.approx(e.asked, abs=1e-3)
+    assert next(csv.DictReader(io.StringIO(s.to_csv())))["pesky:ended"] == first["ended"]
     assert iso(1e300) == "1e+300"
 
 
 def test_an_empty_study_has_an_empty_table():
     s = quick()
-    assert s.to_csv() == "pesky.id,pesky.task\n"
+    assert s.to_csv() == "pesky:id,pesky:task\n"
     assert len(s.to_frame()) == 0
 
 
@@ -110,10 +110,10 @@ def test_no_text_in_csv_begins_like_a_formula():
     done = Evaluation(9, "+all", {"-x": -0.5, "k": "a-b"}, state=State.DONE, outcomes={"@f": -3.0}, error="all = well")
     text = to_csv(problem, [*each, done])
     header, *rows = csv.reader(io.StringIO(text, newline=""))
-    assert header[:5] == ["pesky.id", "pesky.task", "'-x", "k", "'@f"]
+    assert header[:5] == ["pesky:id", "pesky:task", "'-x", "k", "'@f"]
     records = [dict(zip(header, row, strict=True)) for row in rows]
     for record, given in zip(records, FORMULAS, strict=False):
-        assert record["k"] == record["pesky.error"] == record["pesky.worker"] == f"'{given}"
-    assert all(record["pesky.task"] == "'+all" and record["'-x"] == "-0.5" for record in records)
-    assert (records[0]["pesky.gain"], records[-1]["'@f"]) == ("-0.25", "-3.0")
-    assert (records[-1]["k"], records[-1]["pesky.error"], records[-1]["pesky.worker"]) == ("a-b", "all = well", "")
+        assert record["k"] == record["pesky:error"] == record["pesky:worker"] == f"'{given}"
+    assert all(record["pesky:task"] == "'+all" and record["'-x"] == "-0.5" for record in records)
+    assert (records[0]["pesky:gain"], records[-1]["'@f"]) == ("-0.25", "-3.0")
+    assert (records[-1]["k"], records[-1]["pesky:error"], records[-1]["pesky:worker"]) == ("a-b", "all = well", "")

@@ -28,9 +28,9 @@ _short.maxdict = _short.maxlist = _short.maxtuple = 6
 _short.maxstring = _short.maxother = 60
 
 
-TRACEBACK, MISTAKE = "pesky.traceback", "pesky.mistake"
+TRACEBACK, MISTAKE = "pesky:traceback", "pesky:mistake"
 """Attributes of a failed evaluation: the whole traceback; and that the fault is the program's, not the point's."""
-OURS = "pesky."
+OURS = "pesky:"
 """How the attributes begin that no user's key may be."""
 
 

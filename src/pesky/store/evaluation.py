@@ -8,7 +8,7 @@ from pesky.problem import Option
 from pesky.problem.fields import FrozenDict
 from pesky.text import one_line
 
-MISTAKE = "pesky.mistake"
+MISTAKE = "pesky:mistake"
 """The attribute that says so of a failure."""
 
 

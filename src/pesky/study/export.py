@@ -22,9 +22,9 @@ FIELDS = (
 )
 TIMES = ("asked", "began", "ended")
 """Those of them that are times: as ISO 8601 in UTC, to the millisecond."""
-OURS = "pesky."
+OURS = "pesky:"
 """How every column begins that is neither a parameter nor an outcome, nor an attribute."""
-ATTRIBUTE = "attributes."
+ATTRIBUTE = "attribute:"
 """How a column begins that is an attribute."""
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 """How a text begins that a spreadsheet may take for a formula and run."""
@@ -65,8 +65,8 @@ def _fields(e: Evaluation) -> dict[str, object]:
 def table(problem: Problem, evaluations: Iterable[Evaluation]) -> list[dict[str, object]]:
     """One flat record per evaluation.
 
-    A column per parameter and per outcome, called as they are; what is ours begins with "pesky." and attributes with
-    "attributes.". A parameter or an outcome that is called like one of these, or like another, says which it is.
+    A column per parameter and per outcome, called as they are; what is ours begins with "pesky:" and attributes with
+    "attribute:". A parameter or an outcome that is called like one of these, or like another, says which it is.
     """
     each = list(evaluations)
     noted = dict.fromkeys(name for e in each for name in e.attributes if not name.startswith(OURS))
