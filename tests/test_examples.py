@@ -13,6 +13,7 @@ import pytest
 from examples.cheap_check import bracket
 from examples.cheap_check.runs import Comparison, Run, sags
 from examples.crashing_simulator.simulator import simulate
+from examples.digits import digits
 from examples.network import network
 from examples.toy import picture, toy
 from pesky import Study
@@ -74,6 +75,24 @@ def test_the_picture_says_what_to_run_first(clone: Path, capsys: pytest.CaptureF
         picture.main([str(clone / "examples/toy/study.toml")])
     assert "examples/toy/study.toml` first" in capsys.readouterr().err
     assert not (clone / "examples/toy/study.db").exists()
+
+
+@pytest.mark.long
+def test_digits_are_read_by_a_network_within_its_limits(clone: Path) -> None:
+    done = pesky(clone, "run", "examples/digits/study.toml", "--evaluations", "12")
+    assert done["evaluations"] == 12
+    assert done["recommendation"]["told"].keys() <= {"error", "worst_digit", "size_kB"}
+    assert done["best"]["told"]["size_kB"] <= 24
+    said = python(clone, "examples.digits.compare", "--runs", "1", "--evaluations", "8")
+    assert "what the answer says, and what is true" in said
+
+
+def test_a_network_that_reads_digits_has_an_error_and_a_size() -> None:
+    params = {"learning_rate": 1e-2, "units": 8, "layers": 1, "batch": 64, "activation": "relu"}
+    first = digits.train(params, seed=1)
+    assert first == digits.train(params, seed=1)
+    assert 0 < first["error"] < first["worst_digit"] < 1
+    assert first["size_kB"] == 4 * (64 * 8 + 8 + 8 * 10 + 10) / 1000
 
 
 @pytest.mark.long

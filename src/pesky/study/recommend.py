@@ -96,9 +96,11 @@ def recommendation_from(grounds: Grounds) -> Recommendation:
         if measured.is_confident:
             return replace(measured, advice=_advice_alone(measured))
         return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
+    if not model.is_confident:
+        return replace(model, advice=_advice_alone(model))
     u, v = (grounds.space.encode(each.params) for each in (model, measured))
     better = float(probability_lower(grounds.belief, u, v))
-    if not model.is_confident or better >= SURE:
+    if better >= SURE:
         return replace(model, advice=f"{_unmeasured(model)} {_versus(model, measured, better)}")
     return replace(measured, advice=f"{_advice_alone(measured)} {_versus(measured, model, better)}")
 
@@ -183,8 +185,6 @@ def _advice_alone(found: Recommendation) -> str:
 
 
 def _unmeasured(found: Recommendation) -> str:
-    if not found.is_confident:
-        return "Do not rely on it: go on measuring until a point holds every constraint."
     if found.is_measured:
         return "It was measured."
     what = "Only partly measured" if found.evaluations else "Not measured"
