@@ -252,3 +252,68 @@ def test_an_excluded_evaluation_teaches_nothing_is_paid_for_and_may_be_asked_aga
     study.include(1)
     assert study.observations().mask.sum() == 3
     assert [each.reason for each in study.evaluations[1].corrections] == ["the sensor was off", ""]
+
+
+def test_ten_changes_of_mind_lose_nothing(tmp_path, caplog):
+    """One stored study, from the first idea to the last: every value that was ever told is there at the end."""
+    url, told = f"sqlite:///{tmp_path / 'study.db'}", {}
+
+    def opened(**given: Any) -> Study:
+        return Study(problem(**given), storage=url, rule=QUICK)
+
+    def go_on(study: Study, count: int) -> None:
+        """Measure so many, deciding where; what is told is remembered."""
+        for _ in range(count):
+            asked = study.ask()
+            assert study.space.contains(asked.params)
+            every = {**measure(asked.params), "d": 1.0 - float(asked.params["x"])}
+            values = {name: every[name] for name in study.problem.tasks[asked.task].outcomes}
+            study.tell(asked, values)
+            told.setdefault(asked.id, {}).update(values)
+
+    go_on(opened(), 4)
+    first = opened()
+    (mine,) = first.enqueue({"x": 0.45, "n": 2, "kind": "b"})  # 1: try my default first
+    go_on(first, 1)
+    assert dict(first.evaluations[mine.id].outcomes) == told[mine.id]
+    given: dict[str, Any] = {"constraints": [Constraint("c", ">=", 0.1, confidence=0.9)]}
+    go_on(opened(**given), 1)  # 2: another threshold, with another confidence
+    given["parameters"] = {**SPACE, "x": Real(0.1, 0.8), "n": Integer(1, 4)}
+    narrow = opened(**given)  # 3: narrower bounds
+    go_on(narrow, 1)
+    given["parameters"] = {**given["parameters"], "x": Real(0, 2), "kind": Choice(["a", "b", "c"])}
+    go_on(opened(**given), 1)  # 4: wider bounds and another option
+    rows = [
+        {"x": 2.5, "n": 9, "kind": "a", "f": 5.5, "c": 2.3, "by": "ada"},
+        {"x": 0.5, "n": 1.0, "kind": "b", "c": 0.3},
+    ]
+    for e in opened(**given).add(rows):  # 5: data from before, some of them outside
+        told[e.id] = dict(e.outcomes)
+    given["constraints"] = [*given["constraints"], "d >= -1"]
+    go_on(opened(**given), 2)  # 6: a constraint on an outcome that nobody had measured
+    study = opened(**given)
+    study.correct(0, {"f": told[0]["f"] + 1}, "the scale was off")  # 7: a value was wrong
+    study.exclude(1, "the lamp was broken")  # 8: an evaluation cannot be trusted
+    assert 1 not in study._surrogates.learnt(study.evaluations)
+    given["tasks"] = {"score": Task(["f"], cost=4, failures="learn"), "check": Task(["c", "d"])}
+    go_on(opened(**given), 3)  # 9: measured separately, at other costs
+    given |= {"minimize": None, "maximize": "d", "constraints": ["f <= 2", "c >= 0"]}
+    last = opened(**given)  # 10: another objective
+    go_on(last, 1)
+
+    assert last.space.contains(last.recommend().params)
+    assert last.recommend().objective == "d"
+    evaluations = last.evaluations
+    assert sorted(evaluations) == sorted(told)
+    for id_, values in told.items():
+        old = {made.outcome: made.old for made in evaluations[id_].corrections if made.outcome}
+        assert {**evaluations[id_].outcomes, **old} == values
+    assert evaluations[0].outcomes["f"] == told[0]["f"] + 1
+    assert evaluations[1].is_excluded
+    assert [e.id for e in evaluations.values() if e.attributes] == [
+        rows_id for rows_id in told if told[rows_id] == {"f": 5.5, "c": 2.3}
+    ]
+    assert len(last.problems) == 7
+    assert last.problems[0][1] == problem()
+    assert caplog.text.count("goes on, with its data and a changed problem") == 6
+    assert Study.load(url).problem == last.problem

@@ -10,6 +10,10 @@ from pesky.cli import exit_codes
 from pesky.cli.ask import ask
 from pesky.cli.check import check
 from pesky.cli.consoles import say_error
+from pesky.cli.copy import copy
+from pesky.cli.correct import correct, exclude, include
+from pesky.cli.enqueue import enqueue
+from pesky.cli.import_data import import_data
 from pesky.cli.import_spearmint import import_spearmint
 from pesky.cli.init import init
 from pesky.cli.recommend import recommend
@@ -77,6 +81,14 @@ for panel, commands in {
     "Begin": {"init": init, "check": check, "import-spearmint": import_spearmint},
     "Let it measure": {"run": run, "work": work},
     "Measure by hand": {"ask": ask, "tell": tell},
+    "Change": {
+        "enqueue": enqueue,
+        "import": import_data,
+        "correct": correct,
+        "exclude": exclude,
+        "include": include,
+        "copy": copy,
+    },
     "Look": {"recommend": recommend, "why": why, "what-if": what_if, "show": show, "status": status},
     "Keep": {"upgrade": upgrade},
 }.items():

@@ -54,3 +54,30 @@ def json_object(what: str, text: str) -> dict[str, object]:
     if not isinstance(given, dict):
         raise DataError(f"{what} was {text!r}: expected a JSON object, like '{{\"x\": 0.2}}'.")
     return given
+
+
+def claim(text: str) -> tuple[int, str]:
+    """The number, and the beginning of the study's identity if it is given."""
+    digits, _, tag = text.removeprefix("#").partition("@")
+    if not digits.isdecimal() or len(digits) > 9:
+        raise DataError(f"{text!r} is no evaluation: expected its number, as `pesky ask` printed it, or name=value.")
+    return int(digits), tag
+
+
+def check_claim(study: Path, id_: int, tag: str, identity: str) -> None:
+    """Nothing, or a DataError if the number is one of another study than the one of this identity."""
+    if not identity.startswith(tag):
+        raise DataError(f"#{id_} is of another study, {tag}: expected one of those that `pesky show {study}` lists.")
+
+
+def texts(given: Iterable[str]) -> dict[str, str]:
+    """The texts of arguments like `x=0.5`, by their names."""
+    found: dict[str, str] = {}
+    for each in given:
+        name, mark, value = (part.strip() for part in each.partition("="))
+        if not mark or not name:
+            raise DataError(f"{each!r} is no parameter: expected name=value, like x=0.5.")
+        if name in found:
+            raise DataError(f"{name!r} was given twice: leave one out.")
+        found[name] = value
+    return found

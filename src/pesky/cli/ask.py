@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pesky.cli.arguments import AsJson, StudyPath
+from pesky.cli.arguments import AsJson, StudyPath, json_object
 from pesky.cli.format import claim_of
 
 
@@ -16,6 +16,9 @@ def ask(
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Measure the point that would be recommended, if nobody has.")
     ] = False,
+    params: Annotated[
+        str | None, typer.Option(help="Measure at these parameters (JSON), instead of where it tells most.")
+    ] = None,
     json: AsJson = False,
 ) -> None:
     """Print what to measure next: tell it what came out with `pesky tell`.
@@ -37,6 +40,7 @@ def ask(
         limit=limit,
         gain_per_cost=file.budget.gain_per_cost,
         confirm=confirm,
+        params=None if params is None else json_object("--params", params),  # pyright: ignore[reportArgumentType]
     )
     expected = file.problem.tasks[asked.task].outcomes
     if json:
@@ -45,6 +49,7 @@ def ask(
         return
     screen = console()
     why = "initial design" if kept.decision is None else f"chosen by {kept.rule.name}"
+    why = "as you wanted" if asked.why == {"kind": "enqueued"} else why
     why = why if asked.gain is None else f"expected gain {asked.gain:.3g} nats"
     screen.print(f"#{asked.id}: measure {asked.task} ({why})")
     width = max(map(len, asked.params))

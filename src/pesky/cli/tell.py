@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pesky.cli.arguments import StudyPath, json_object, outcomes
+from pesky.cli.arguments import StudyPath, claim, json_object, outcomes
 from pesky.errors import DataError
 
 
@@ -39,7 +39,7 @@ def tell(
     if seconds is not None and not 0 <= seconds < math.inf:  # in this form, NaN is refused
         raise DataError(f"--seconds was {seconds:g}: expected how long it took, a finite number, 0 or above.")
     given = list(values or [])
-    id_, tag = (None, "") if params is not None or not given or "=" in given[0] else _claim(given.pop(0))
+    id_, tag = (None, "") if params is not None or not given or "=" in given[0] else claim(given.pop(0))
     told = outcomes(given) | (json_object("--json", json) if json else {})
     if untold is not None:
         _recover(study, untold)
@@ -66,18 +66,11 @@ def tell(
         if abandon:
             opened.abandon(id_)
         evaluation = opened.evaluations[id_]
-    missing = [name for name in file.problem.tasks[evaluation.task].outcomes if name not in evaluation.outcomes]
+    task = file.problem.tasks.get(evaluation.task)  # None of one that the problem does not have any more
+    missing = [] if task is None else [name for name in task.outcomes if name not in evaluation.outcomes]
     said = measured(evaluation, file.problem) or evaluation.error or "nothing measured"
     rest = f"; still to come: {', '.join(missing)}" if missing and evaluation.is_open else ""
     typer.echo(f"#{evaluation.id} {evaluation.state.value} at {in_words(evaluation.params)}: {said}{rest}")
-
-
-def _claim(text: str) -> tuple[int, str]:
-    """The number, and the beginning of the study's identity if it is given."""
-    digits, _, tag = text.removeprefix("#").partition("@")
-    if not digits.isdecimal() or len(digits) > 9:
-        raise DataError(f"{text!r} is no evaluation: expected its number, as `pesky ask` printed it, or name=value.")
-    return int(digits), tag
 
 
 def _recover(study: Path, path: Path) -> None:

@@ -1,9 +1,10 @@
 """A study: questions asked, results told, the belief that follows from them, and the recommendation."""
 
+import logging
 import secrets
 import threading
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -34,9 +35,11 @@ from pesky.study.checks import check_counts, checked_model, checked_rule, checke
 from pesky.study.described import described
 from pesky.study.explain import Explanation
 from pesky.study.limits import Request, several
+from pesky.study.own_questions import copies, questions_at
 from pesky.study.prediction import Prediction
 from pesky.study.recommend import Grounds, best_from, recommendation_from
 from pesky.study.recommendation import Recommendation
+from pesky.study.rows import Row, data_of, rows_of, task_of
 from pesky.study.stored import StoredEvaluations, name_in, stored_problem
 from pesky.study.suggest import Suggester
 from pesky.study.surrogates import FitBotorch, Surrogates
@@ -46,6 +49,9 @@ from pesky.study.what_if import Tradeoff, thresholds_of, tradeoffs
 
 if TYPE_CHECKING:
     import pandas
+
+
+log = logging.getLogger("pesky")
 
 
 class Study:
@@ -162,6 +168,7 @@ class Study:
         limit: Limit = Limit(),  # noqa: B008
         gain_per_cost: float | None = None,
         confirm: bool = False,
+        params: Mapping[str, Option] | None = None,
     ) -> Evaluation: ...
     @overload
     def ask(self, tasks: int, **given: Any) -> list[Evaluation]: ...
@@ -178,6 +185,7 @@ class Study:
         limit: Limit = Limit(),  # noqa: B008
         gain_per_cost: float | None = None,
         confirm: bool = False,
+        params: Mapping[str, Option] | None = None,
     ) -> Evaluation | list[Evaluation]:
         """The next question: what was enqueued first, then a lost one, the initial design, and the most gain per cost.
 
@@ -195,11 +203,13 @@ class Study:
             gain_per_cost: Nats per unit of cost below which no question is worth asking: `Exhausted` again.
             confirm: Measure what was not measured yet at the point that would be recommended, if there is anything,
                 the check first that most probably fails for its price. A run does so at its end by itself.
+            params: Ask at these parameters, instead of where it is worth most: the first of the tasks, and enqueue the
+                others.
         """
         if isinstance(tasks, int) or n is not None:
             tasks, count = (None, tasks) if isinstance(tasks, int) else (tasks, n)
             how = {"worker": worker, "lease": lease, "losses": losses, "limit": limit, "gain_per_cost": gain_per_cost}
-            return several(partial(self.ask, tasks, confirm=confirm, **how), whole("ask: n", count, 1))
+            return several(partial(self.ask, tasks, confirm=confirm, params=params, **how), whole("ask: n", count, 1))
         request = Request(checked_tasks(tasks, self.problem), limit, gain_per_cost, confirm)
         check_counts(self.rule, gain_per_cost)
         limit = kept_by_store(limit, self.problem)
@@ -208,6 +218,13 @@ class Study:
         )
         with self._deciding:
             check_current(self.store, self.identity, self.problem)
+            if params is not None:
+                first, *others = questions_at(self.problem, params, request.tasks, self.evaluations)
+                append = partial(self.store.append, self.identity, first, known=None, limit=limit)
+                if not isinstance(asked := append(worker=worker, lease=lease), Evaluation):
+                    raise beyond(request.limit)
+                self.store.enqueue(self.identity, others)
+                return _callers(asked)
             while (waiting := claim()) is not None and not self.space.contains(waiting.params):
                 self.store.abandon(self.identity, waiting.id)  # asked when the bounds were wider
             return _callers(self._ask_new(request, worker, lease) if waiting is None else waiting)
@@ -284,12 +301,53 @@ class Study:
         """Expect no further outcomes of this evaluation; what was told stays, and a late result is still accepted."""
         self.store.abandon(self.identity, self._asked(evaluation).id)
 
-    def add(self, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
-        """Take in data of your own: any outcomes at any point of the space."""
+    @overload
+    def add(self, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation: ...
+
+    @overload
+    def add(self, params: "pandas.DataFrame | Sequence[Mapping[str, object]]") -> list[Evaluation]: ...
+
+    def add(
+        self,
+        params: "Mapping[str, Option] | pandas.DataFrame | Sequence[Mapping[str, object]]",
+        outcomes: Mapping[str, float] | None = None,
+    ) -> Evaluation | list[Evaluation]:
+        """Take in data of your own: any outcomes at any point of the space, or a table of them, wholly or not at all.
+
+        A table is a pandas frame or a list of mappings. Its columns are parameters and outcomes, all others become
+        attributes; empty cells are outcomes that were not measured. Rows may lie outside of the bounds.
+        """
+        if outcomes is None:
+            return self.add_rows(rows_of(params))
+        assert isinstance(params, Mapping)
         self.space.check(params)
         values = told_values(self.problem, outcomes)
-        task = next(name for name, task in self.problem.tasks.items() if values.keys() & set(task.outcomes))
-        return _callers(self.store.add(self.identity, task, params, values))
+        return _callers(self.store.add(self.identity, task_of(self.problem, values), params, values))
+
+    def add_rows(self, rows: Sequence[Row]) -> list[Evaluation]:
+        """The same for rows that each say where they are from, as `pesky.study.rows` reads them."""
+        added = self.store.add_all(self.identity, data_of(self.problem, rows))
+        if outside := sum(not self.space.contains(e.params) for e in added):
+            log.warning(
+                "%d of %d rows are outside of the bounds: they are data, and never recommended", outside, len(added)
+            )
+        return [_callers(e) for e in added]
+
+    def adopt(self, other: "Study", fixed: Mapping[str, Option] | None = None) -> list[Evaluation]:
+        """Take over what can be kept of another study, as data of your own; what is here already is not taken twice.
+
+        `fixed` gives a value to each parameter that only one of the two has: what the data were measured at of a new
+        one, and of one that is no more the value at which data are still good.
+        """
+        source = f"{other.name} ({other.identity[:6]})"
+        data = copies(self.problem, self.evaluations, other.problem, other.evaluations, source, fixed or {})
+        return [_callers(e) for e in self.store.add_all(self.identity, data)]
+
+    def enqueue(self, params: Mapping[str, Option], tasks: str | Collection[str] | None = None) -> list[Evaluation]:
+        """Have these parameters measured before anything else, by whoever asks next; by all tasks if none is named."""
+        names = checked_tasks(tasks, self.problem)
+        questions = questions_at(self.problem, params, names, self.evaluations)
+        return [_callers(e) for e in self.store.enqueue(self.identity, questions)]
 
     def _asked(self, evaluation: Evaluation | int) -> Evaluation:
         """The evaluation that was given, or that has the number, if it is one of this very study."""

@@ -110,9 +110,9 @@ class Suggester:
 
     def _confirming(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Question | None:
         """What is left to measure at the point that would be recommended."""
-        if not any(e.outcomes.keys() & set(self.problem.grounds) for e in evaluations.values()):
-            return None
         learnt = self.surrogates.learnt(evaluations)
+        if not any(e.outcomes.keys() & set(self.problem.grounds) for e in learnt.values()):
+            return None
         return confirming_question(Grounds.of(self.surrogates, learnt), learnt, tasks, self.min_probability)
 
     @contextmanager

@@ -1,0 +1,68 @@
+"""Values of parameters as people, tables and files write them."""
+
+import math
+from collections.abc import Mapping
+
+from pesky.errors import DataError
+from pesky.problem.fields import number
+from pesky.problem.parameters import Choice, Integer, Option, Parameter
+
+WORDS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def is_empty(given: object) -> bool:
+    """Whether nothing is there: an empty cell of a table, of whichever library."""
+    if given is None or type(given).__name__ in ("NAType", "NaTType"):
+        return True
+    return (isinstance(given, str) and not given.strip()) or (isinstance(given, float) and math.isnan(given))
+
+
+def read_number(given: object) -> float:
+    """The number that was written, NaN if it is none; a yes is 1 and a no is 0."""
+    if not isinstance(given, str):
+        return number(given)
+    text = given.strip().lower()
+    return float(WORDS[text]) if text in WORDS else number(_number(text))
+
+
+def read_value(name: str, parameter: Parameter, given: object) -> Option:
+    """The parameter's value, be it within its bounds or not; a DataError if it is none: 3.0 is a whole number."""
+    plain = given if isinstance(given, str) else getattr(given, "item", lambda: given)()
+    if isinstance(parameter, Choice):
+        return _option(name, parameter, plain)
+    value = math.nan if isinstance(plain, bool) else number(_number(plain) if isinstance(plain, str) else plain)
+    is_whole = math.isfinite(value) and value == int(value)
+    if not math.isfinite(value) or (isinstance(parameter, Integer) and not is_whole):
+        kind = "a whole number" if isinstance(parameter, Integer) else "a finite number"
+        raise DataError(f"the parameter {name!r} was {given!r}: expected {kind}.")
+    return int(value) if isinstance(parameter, Integer) else value
+
+
+def read_params(parameters: Mapping[str, Parameter], given: Mapping[str, object]) -> dict[str, Option]:
+    """The values of those parameters that were given; those that are none of them are left as they are."""
+    return {
+        name: read_value(name, parameters[name], value) if name in parameters else value  # pyright: ignore[reportReturnType]
+        for name, value in given.items()
+    }
+
+
+def _option(name: str, parameter: Choice, given: object) -> Option:
+    for option in parameter.options:
+        if type(option) is type(given) and option == given:
+            return option
+    text = given.strip() if isinstance(given, str) else given
+    for option in parameter.options:
+        if option == text or (isinstance(text, str) and text == str(option)):
+            return option
+        if isinstance(option, bool) and isinstance(text, str) and WORDS.get(text.lower()) is option:
+            return option
+        if isinstance(option, int | float) and isinstance(text, str) and _number(text) == option:
+            return option
+    raise DataError(f"the parameter {name!r} was {given!r}: expected one of {', '.join(map(repr, parameter.options))}.")
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

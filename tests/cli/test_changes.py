@@ -1,0 +1,65 @@
+"""Corrections, data from tables, and questions of one's own on the command line."""
+
+import json
+
+from pesky.cli import exit_codes
+
+DATA = "x,k,f,c,note\n0.1,a,0.36,0.4,by hand\n0.2,b,1.25,,\n1.2,a,0.25,-0.7,\n"
+
+
+def shown(pesky, file="study.toml"):
+    return json.loads(pesky("show", file, "--json").stdout)
+
+
+def test_a_table_is_imported_corrected_and_excluded(pesky, project):
+    (project.folder / "data.csv").write_text(DATA)
+    assert pesky("import", "study.toml", "data.csv").stdout == "3 evaluations added from data.csv: #0 to #2.\n"
+    assert [each["outcomes"] for each in shown(pesky)][1] == {"f": 1.25}
+    assert shown(pesky)[0]["attributes"] == {"note": "by hand"}
+    said = pesky("correct", "study.toml", "0", "f=0.37", "--reason", "a typo").stdout
+    assert said == "#0 done: f=0.37, c=0.4 (f corrected, was 0.36: a typo)\n"
+    assert "#1 excluded: f=1.25 (excluded: too hot)" in pesky("exclude", "study.toml", "1", "-m", "too hot").stdout
+    table = pesky("show", "study.toml").stdout
+    assert "excluded" in table
+    assert "f corrected, was 0.36: a typo" in table
+    assert "excluded: too hot; included" in pesky("include", "study.toml", "1").stdout
+    assert shown(pesky)[0]["corrections"][0]["old"] == 0.36
+    for mistake, words in (
+        (("correct", "study.toml", "7", "f=1"), "7 is no evaluation of this study"),
+        (("correct", "study.toml", "1", "c=1"), "c was not told yet"),
+        (("correct", "study.toml", "0@ffffff", "f=1"), "#0 is of another study, ffffff"),
+        (("correct", "study.toml", "0", "f"), "'f' is no outcome"),
+        (("exclude", "study.toml", "first"), "'first' is no evaluation"),
+    ):
+        assert words in pesky(*mistake, code=exit_codes.MISTAKE).stderr
+    (project.folder / "bad.csv").write_text(DATA.replace("0.2,b", "0.2,z"))
+    assert (
+        "line 3: the parameter 'k' was 'z'" in pesky("import", "study.toml", "bad.csv", code=exit_codes.MISTAKE).stderr
+    )
+    assert len(shown(pesky)) == 3
+
+
+def test_a_default_is_tried_first(pesky, project):
+    assert pesky("enqueue", "study.toml", "x=0.25", "k=b").stdout == "#0 all queued at x=0.25, k=b\n"
+    assert "x=2" not in pesky("enqueue", "study.toml", "x=2", "k=b", code=exit_codes.MISTAKE).stdout
+    assert "1 queued" in pesky("status", "study.toml").stdout
+    pesky("run", "study.toml", "--quiet", "--evaluations", 1)
+    (first,) = shown(pesky)
+    assert (first["params"], first["state"]) == ({"x": 0.25, "k": "b"}, "done")
+    asked = json.loads(pesky("ask", "study.toml", "--params", '{"x": 0.5, "k": "a"}', "--json").stdout)
+    assert asked["params"] == {"x": 0.5, "k": "a"}
+    assert "#2: measure all (as you wanted)" in pesky("ask", "study.toml", "--params", '{"x": 0.6, "k": "a"}').stdout
+
+
+def test_what_can_be_kept_is_copied(pesky, project):
+    pesky("run", "study.toml", "--quiet")
+    project.change("minimize", 'name = "two"\nminimize')
+    project.change("[budget]", 'z = { type = "real", low = 0, high = 1 }\n[budget]')
+    text = "the parameter 'z' is new: say at which value the old data were measured"
+    assert text in pesky("copy", "study", "study.toml", code=exit_codes.MISTAKE).stderr
+    said = pesky("copy", "study", "study.toml", "--set", "z=0.5").stdout
+    assert said == "3 evaluations of 3 with outcomes copied from 'study' to 'two'.\n"
+    assert [each["params"]["z"] for each in shown(pesky)] == [0.5] * 3
+    assert "0 evaluations of 3" in pesky("copy", "study", "study.toml", "--set", "z=0.5").stdout
+    assert "cannot be copied to itself" in pesky("copy", "two", "study.toml", code=exit_codes.MISTAKE).stderr
+    assert "unknown study 'tree'" in pesky("copy", "tree", "study.toml", code=exit_codes.STORAGE).stderr

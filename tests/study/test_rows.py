@@ -1,0 +1,130 @@
+"""Data of the user's own from tables: wholly or not at all."""
+
+import logging
+from typing import Any
+
+import pandas
+import pytest
+
+from pesky import Choice, Integer, Problem, Real, Study
+from pesky.errors import DataError
+from pesky.study.rows import read_csv
+
+PROBLEM = Problem(
+    {"x": Real(0, 1), "n": Integer(1, 4), "kind": Choice(["a", "b"])},
+    minimize="f",
+    constraints=["c >= 0", "ok is true"],
+)
+ROWS = [
+    {"x": 0.25, "n": 1.0, "kind": "a", "f": 1.5, "c": 2, "ok": True, "run": "first"},
+    {"x": 0.5, "n": 2.0, "kind": "b", "f": None, "c": 0.5},
+]
+
+
+def check_added(study: Study) -> None:
+    first, second = study.evaluations.values()
+    assert dict(first.params) == {"x": 0.25, "n": 1, "kind": "a"}
+    assert isinstance(first.params["n"], int)
+    assert (dict(first.outcomes), dict(first.attributes)) == ({"f": 1.5, "c": 2.0, "ok": 1.0}, {"run": "first"})
+    assert (dict(second.outcomes), dict(second.attributes)) == ({"c": 0.5}, {})
+    assert first.is_yours
+    assert study.spent() == {"all": 0.0}
+
+
+def test_a_list_of_mappings_is_added():
+    study = Study(PROBLEM)
+    assert [e.id for e in study.add(ROWS)] == [0, 1]
+    check_added(study)
+
+
+def test_a_frame_is_added():
+    study = Study(PROBLEM)
+    study.add(pandas.DataFrame(ROWS))
+    check_added(study)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_csv_file_is_added(tmp_path, mark):
+    lines = ["x,n,kind,f,c,ok,run", '0.25,1.0,a,1.5,2,true,"first"', "", "0.5,2,b,,0.5,,"]
+    path = tmp_path / "data.csv"
+    path.write_text("\ufeff" + "\n".join(lines).replace(",", mark), encoding="utf-8")
+    study = Study(PROBLEM)
+    study.add_rows(read_csv(path))
+    check_added(study)
+
+
+def test_what_was_exported_is_imported(tmp_path):
+    study = Study(PROBLEM)
+    study.add(ROWS)
+    study.to_csv(str(tmp_path / "data.csv"))
+    other = Study(PROBLEM)
+    other.add_rows(read_csv(tmp_path / "data.csv"))
+    for one, two in zip(study.evaluations.values(), other.evaluations.values(), strict=True):
+        assert (one.params, dict(one.outcomes)) == (two.params, dict(two.outcomes))
+
+
+def test_rows_outside_of_the_bounds_are_data(caplog):
+    study = Study(PROBLEM)
+    with caplog.at_level(logging.WARNING, "pesky"):
+        study.add([{**ROWS[0], "x": 1.25, "n": 7}, ROWS[1]])
+    assert "1 of 2 rows are outside of the bounds" in caplog.text
+    assert study.observations().mask.sum(-1).tolist() == [1, 2, 1]
+
+
+def test_a_name_that_is_both_is_told_apart():
+    both = Problem({"f": Real(0, 1)}, minimize="f")
+    study = Study(both)
+    with pytest.raises(DataError, match="'f' may be a parameter or an outcome"):
+        study.add([{"f": 0.5}])
+    study.add([{"parameter f": 0.5, "outcome f": 2.0}])
+    assert (dict(study.evaluations[0].params), dict(study.evaluations[0].outcomes)) == ({"f": 0.5}, {"f": 2.0})
+
+
+GOOD = ROWS[0]
+BAD: dict[str, tuple[Any, str]] = {
+    "no rows": ([], "no rows of data"),
+    "no table": (3, "the data were int: expected a pandas frame"),
+    "one mapping": (GOOD, "the data were dict: expected a pandas frame"),
+    "a row that is none": ([GOOD, 3], "row 2 was 3: expected a mapping"),
+    "no column of a parameter": ([{"x": 0.5, "f": 1}], "no column for the parameter 'n': the columns are 'x', 'f'"),
+    "no column of an outcome": ([{"x": 0.5, "n": 1, "kind": "a"}], "expected one of 'f', 'c', 'ok'"),
+    "an empty parameter": ([GOOD, {**GOOD, "x": None}], "row 2: the parameter 'x' is empty"),
+    "no whole number": ([GOOD, GOOD, {**GOOD, "n": 1.5}], "row 3: the parameter 'n' was 1.5"),
+    "no option": ([{**GOOD, "kind": "c"}], "row 1: the parameter 'kind' was 'c': expected one of 'a', 'b'"),
+    "no outcome": ([GOOD, {"x": 0.5, "n": 1, "kind": "a"}], "row 2: no outcome was measured"),
+    "no number": ([{**GOOD, "f": "many"}], "row 1: the outcome 'f' was 'many': expected a number, or an empty cell"),
+    "no yes or no": ([{**GOOD, "ok": 0.5}], "row 1: .*'ok'"),
+    "an infinite one": ([{**GOOD, "f": float("inf")}], "row 1: .*f.* was inf"),
+    "many": ([{**GOOD, "n": 1.5}] * 30, r"of 30 rows 30 cannot be(.|\n)*row 10.*\n  and 20 more rows"),
+}
+
+
+@pytest.mark.parametrize("mistake", BAD)
+def test_a_mistake_is_named_with_its_row_and_nothing_is_added(mistake):
+    study = Study(PROBLEM)
+    rows, words = BAD[mistake]
+    with pytest.raises(DataError, match=words):
+        study.add(rows)
+    assert not study.evaluations
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is empty"),
+        ("x,x\n1,2\n", "a column is named twice"),
+        ("x,f\n1,2\n1,2,3\n", "line 3 has 3 cells: expected 2"),
+        ("x,n,kind,f\n0.1,1,a,1\n\n0.2,?,a,1\n", "line 4: the parameter 'n' was '\\?'"),
+    ],
+)
+def test_a_file_that_is_none_is_said_so(tmp_path, text, words):
+    (tmp_path / "data.csv").write_text(text)
+    with pytest.raises(DataError, match=words):
+        Study(PROBLEM).add_rows(read_csv(tmp_path / "data.csv"))
+
+
+def test_a_file_that_cannot_be_read_is_said_so(tmp_path):
+    (tmp_path / "data.csv").write_bytes(b"\xff\xfe\x00")
+    for name in ("data.csv", "none.csv"):
+        with pytest.raises(DataError, match=f"{name} cannot be read"):
+            read_csv(tmp_path / name)
