@@ -104,8 +104,7 @@ DAMAGES = {
     "params that are no JSON": (ROW + "params = 'x'", "is damaged in the storage: its params was 'x'"),
     "an unknown task": (ROW + "task = 'nap'", "the task 'nap'"),
     "an unknown outcome": (ROW + """outcomes = '{"g": 1}'""", "the outcome 'g'"),
-    "a parameter that is missing": (ROW + """params = '{"x": 0.5}'""", "the parameter 'k' is missing"),
-    "a parameter out of range": (ROW + """params = '{"x": 7, "k": "a"}'""", "the parameter 'x' was 7"),
+    "a parameter that is missing": (ROW + """params = '{"x": 0.5}'""", "the parameters were 'x': expected 'x', 'k'"),
     "a parameter of another type": (ROW + """params = '{"x": "low", "k": "a"}'""", "the parameter 'x' was 'low'"),
 }
 

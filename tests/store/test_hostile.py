@@ -12,6 +12,7 @@ from sqlalchemy import create_engine, text
 
 import pesky
 from pesky import Problem, Real, Study
+from pesky.errors import StorageError
 from pesky.store import open_store
 
 SOURCE = Path(pesky.__file__).parent
@@ -51,6 +52,8 @@ ALLOWED = {
     ("store/sql/evaluation_rows.py", "loads"): "json",
     ("cli/arguments.py", "loads"): "json: the command line",
     ("study/study.py", "load"): "`Store.load`, by name",
+    ("study/set_aside.py", "load"): "`Store.load`, by name",
+    ("cli/copy.py", "load"): "`Study.load`, by name",
     ("cli/stored_study.py", "load"): "`Store.load`, by name",
     ("store/sql/store.py", "load"): "`Store.load`, by name",
 }  # fmt: skip
@@ -254,7 +257,7 @@ CORRECTION = {"when": "2026-11-16T12:00:00+00:00", "change": "corrected", "outco
 )  # fmt: skip
 def test_what_was_never_written_so_is_damage(tmp_path: Path, column: str, value: object, expected: str):
     study = with_evaluation(f"sqlite:///{tmp_path}/study.db", **{column: value})
-    with pytest.raises(pesky.errors.StorageError, match=f"evaluation #0 is damaged.*its {column} was.*{expected}"):
+    with pytest.raises(StorageError, match=f"evaluation #0 is damaged.*its {column} was.*{expected}"):
         _ = study.evaluations
 
 

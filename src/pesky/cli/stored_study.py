@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pesky.errors import ProblemError, StorageAway, StorageError
@@ -9,7 +10,7 @@ from pesky.problem import Problem
 from pesky.store import Evaluation, Store, open_store
 from pesky.store.sql.url import hidden, path_of
 from pesky.study.set_aside import set_aside, those_of
-from pesky.study.stored import check_fits, stored_problem
+from pesky.study.stored import all_problems, check_fits, stored_problem
 from pesky.study_file import StudyFile
 
 if TYPE_CHECKING:
@@ -66,10 +67,10 @@ def read_snapshot(file: StudyFile) -> Snapshot:
     # The file's own knows where its functions are.
     problem = file.problem if file.problem == problem else problem
     _, evaluations = store.changes(kept.identity, 0)
+    for evaluation in evaluations:
+        check_fits(problem, evaluation, partial(all_problems, store, kept.identity))
     aside = those_of(file.name, store.names())
     store.close()
-    for evaluation in evaluations:
-        check_fits(problem, evaluation)
     return Snapshot(problem, evaluations, aside)
 
 

@@ -1,7 +1,9 @@
 """What a storage says of a study, checked: it may be damaged, or written by anybody."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 
 from pesky.errors import DataError, StorageError, StudyGone
 from pesky.problem import Problem
@@ -49,7 +51,7 @@ class StoredEvaluations:
             if revision != self._revision and (name := self._store.record(self._study).name) != self._name:
                 raise set_aside_since(self._name, name)
             for e in changed:
-                check_fits(self._problem, e)
+                check_fits(self._problem, e, partial(all_problems, self._store, self._study))
             self._revision = revision
             if changed:
                 # A new mapping each time, since another thread may be going through the old one.
@@ -65,15 +67,37 @@ def set_aside_since(name: str, now: str) -> StudyGone:
     )
 
 
-def check_fits(problem: Problem, evaluation: Evaluation) -> None:
+def all_problems(store: Store, study: str) -> list[Problem]:
+    """Every problem that the study had."""
+    kept = store.record(study)
+    return [stored_problem(replace(kept, problem=each.problem)) for each in store.problems(study)]
+
+
+def check_fits(problem: Problem, evaluation: Evaluation, every: Callable[[], list[Problem]]) -> None:
     """Nothing, or a StorageError if an evaluation is none of this problem: its row was damaged, or is not ours.
 
-    Bounds, options, tasks and outcomes may have been others when it was asked.
+    Bounds and options may have been others when it was asked; its task and outcomes are of one of the problems that
+    the study had, which `every` gives.
     """
     try:
         check_kinds(problem.parameters, evaluation.params)
+        _check_known("task", [evaluation.task], problem.tasks, lambda each: each.tasks, every)
+        _check_known("outcome", evaluation.outcomes, problem.outcomes, lambda each: each.outcomes, every)
     except DataError as error:
         raise StorageError(
             f"evaluation {evaluation.id} is stored with what does not fit the problem ({one_line(str(error), 500)}): "
             "restore a copy of the storage, or delete the row."
         ) from error
+
+
+def _check_known(
+    what: str,
+    names: Iterable[str],
+    today: Iterable[str],
+    of: Callable[[Problem], Iterable[str]],
+    every: Callable[[], list[Problem]],
+) -> None:
+    if unknown := set(names).difference(today):
+        known = [name for each in every() for name in of(each)]
+        for name in unknown.difference(known):
+            raise DataError(f"the {what} {name!r} is none of {', '.join(map(repr, dict.fromkeys(known)))}")

@@ -40,7 +40,7 @@ from pesky.study.prediction import Prediction
 from pesky.study.recommend import Grounds, best_from, recommendation_from
 from pesky.study.recommendation import Recommendation
 from pesky.study.rows import Row, data_of, rows_of, task_of
-from pesky.study.stored import StoredEvaluations, name_in, stored_problem
+from pesky.study.stored import StoredEvaluations, all_problems, name_in, stored_problem
 from pesky.study.suggest import Suggester
 from pesky.study.surrogates import FitBotorch, Surrogates
 from pesky.study.time_budget import TimeBudget
@@ -137,12 +137,8 @@ class Study:
     @property
     def problems(self) -> list[tuple[datetime, Problem]]:
         """The problems that the study had, each since when, the present one last."""
-        kept = self.store.problems(self.identity)
-        record = self.store.record(self.identity)
-        return [
-            (datetime.fromtimestamp(each.since, UTC), stored_problem(replace(record, problem=each.problem)))
-            for each in kept
-        ]
+        times = [datetime.fromtimestamp(each.since, UTC) for each in self.store.problems(self.identity)]
+        return list(zip(times, all_problems(self.store, self.identity), strict=False))
 
     @property
     def decision(self) -> Decision | None:
