@@ -56,11 +56,14 @@ def test_a_csv_file_is_added(tmp_path, mark):
 def test_what_was_exported_is_imported(tmp_path):
     study = Study(PROBLEM)
     study.add(ROWS)
+    study.ask()
     study.to_csv(str(tmp_path / "data.csv"))
     other = Study(PROBLEM)
     other.add_rows(read_csv(tmp_path / "data.csv"))
-    for one, two in zip(study.evaluations.values(), other.evaluations.values(), strict=True):
-        assert (one.params, dict(one.outcomes)) == (two.params, dict(two.outcomes))
+    check_added(other)
+    frame = Study(PROBLEM)
+    frame.add(study.to_frame())
+    check_added(frame)
 
 
 def test_rows_outside_of_the_bounds_are_data(caplog):
@@ -71,13 +74,14 @@ def test_rows_outside_of_the_bounds_are_data(caplog):
     assert study.observations().mask.sum(-1).tolist() == [1, 2, 1]
 
 
-def test_a_name_that_is_both_is_told_apart():
-    both = Problem({"f": Real(0, 1)}, minimize="f")
-    study = Study(both)
-    with pytest.raises(DataError, match="'f' may be a parameter or an outcome"):
-        study.add([{"f": 0.5}])
-    study.add([{"parameter f": 0.5, "outcome f": 2.0}])
-    assert (dict(study.evaluations[0].params), dict(study.evaluations[0].outcomes)) == ({"f": 0.5}, {"f": 2.0})
+def test_a_name_like_one_of_ours_comes_back():
+    odd = Problem({"pesky:id": Real(0, 1)}, minimize="pesky:state")
+    study, other = Study(odd), Study(odd)
+    study.add({"pesky:id": 0.5}, {"pesky:state": 2.0})
+    other.add(study.to_frame())
+    assert [dict(e.params) | dict(e.outcomes) for e in other.evaluations.values()] == [
+        {"pesky:id": 0.5, "pesky:state": 2.0}
+    ]
 
 
 GOOD = ROWS[0]

@@ -2,7 +2,7 @@
 
 import getpass
 import socket
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -34,13 +34,14 @@ def ask(
     file = StudyFile.read(study, importing=False)
     limit = Limit(file.budget.evaluations, file.budget.cost)
     kept = open_study(file)
+    given: Any = None if params is None else json_object("--params", params)
     asked = kept.ask(
         task,
         worker=f"{getpass.getuser()}@{socket.gethostname()}",
         limit=limit,
         gain_per_cost=file.budget.gain_per_cost,
         confirm=confirm,
-        params=None if params is None else json_object("--params", params),  # pyright: ignore[reportArgumentType]
+        params=given,
     )
     expected = file.problem.tasks[asked.task].outcomes
     if json:

@@ -23,10 +23,10 @@ def copy(
 
     For a problem that a stored study cannot go on with: with other parameters. Give the new study another name.
     """
-    from pesky.cli.format import counted
     from pesky.cli.stored_study import open_study
     from pesky.study import Study
     from pesky.study_file import StudyFile
+    from pesky.wording import counted
 
     file = StudyFile.read(study, importing=False)
     is_file = Path(source).suffix == ".toml"

@@ -17,10 +17,10 @@ def import_data(
     Columns are parameters and outcomes; others are kept as attributes. An empty cell is an outcome that was not
     measured. Rows outside of the bounds are data, too.
     """
-    from pesky.cli.format import counted
     from pesky.cli.stored_study import open_study
     from pesky.study.rows import read_csv
     from pesky.study_file import StudyFile
+    from pesky.wording import counted
 
     rows = read_csv(data)
     added = open_study(StudyFile.read(study, importing=False)).add_rows(rows)

@@ -22,6 +22,7 @@ SAME_PLACE = 0.05
 
 KINDS = {
     "initial": "a point of the initial design, which every task is measured at before anything is believed",
+    "enqueued": "what was to be measured before anything else, by its user's wish",
     "confirming": "to confirm the recommendation: it would be this point, and not all of it was measured",
     "full": "what the rule finds worth most for its price",
     "update": "what the rule finds worth most for its price, from the last full analysis updated with new data",

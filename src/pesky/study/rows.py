@@ -9,7 +9,9 @@ from pesky.observations import check_outcomes
 from pesky.problem import Problem
 from pesky.problem.reading import is_empty, read_number, read_value
 from pesky.store import Datum
+from pesky.study.export import ATTRIBUTE, OURS
 
+STATE = f"{OURS}state"
 MOST = 10
 """Mistakes that are listed."""
 Row = tuple[str, Mapping[str, object]]
@@ -57,7 +59,8 @@ def read_csv(path: str | Path) -> list[Row]:
 def data_of(problem: Problem, rows: Sequence[Row]) -> list[Datum]:
     """What the rows say was measured where; a DataError that lists the rows that say nothing that can be kept.
 
-    Columns are parameters and outcomes, all others attributes. Empty cells are outcomes that were not measured.
+    Columns are parameters and outcomes, all others attributes. Empty cells are outcomes that were not measured. Of a
+    table that a study exported, what had no result is left out, and so is what that study says of its evaluations.
     """
     if not rows:
         raise DataError("there are no rows of data: expected at least one.")
@@ -65,7 +68,8 @@ def data_of(problem: Problem, rows: Sequence[Row]) -> list[Datum]:
     data, mistakes = [], []
     for where, row in rows:
         try:
-            data.append(_datum(problem, columns, row))
+            if (datum := _datum(problem, columns, row)) is not None:
+                data.append(datum)
         except DataError as error:
             mistakes.append(f"{where}: {error}")
     if mistakes:
@@ -84,16 +88,18 @@ def _columns(problem: Problem, names: Sequence[object]) -> dict[object, tuple[st
     """What each column is: of which kind, and its name there."""
     kinds = {"parameter": problem.parameters.keys(), "outcome": set(problem.outcomes)}
     found: dict[object, tuple[str, str]] = {}
+    texts = set(map(str, names))
     for column in names:
         text = str(column)
-        of = [kind for kind, known in kinds.items() if text in known]
-        if len(of) > 1:
-            raise DataError(f"the column {text!r} may be a parameter or an outcome: call it 'parameter {text}' or so.")
+        # a study exports a name that is like one of its own as "parameter x" or "outcome f"
         kind, _, name = text.partition(" ")
-        if of:
-            found[column] = of[0], text
+        plain = next((each for each in kinds if text in kinds[each] and f"{each} {text}" not in texts), None)
+        if plain is not None:
+            found[column] = plain, text
+        elif name in kinds.get(kind, ()):
+            found[column] = kind, name
         else:
-            found[column] = (kind, name) if name in kinds.get(kind, ()) else ("attribute", text)
+            found[column] = ("ours", text) if text.startswith(OURS) else ("attribute", text.removeprefix(ATTRIBUTE))
     for name in problem.parameters:
         if ("parameter", name) not in found.values():
             raise DataError(f"there is no column for the parameter {name!r}: the columns are {_listed(names)}.")
@@ -103,12 +109,14 @@ def _columns(problem: Problem, names: Sequence[object]) -> dict[object, tuple[st
     return found
 
 
-def _datum(problem: Problem, columns: Mapping[object, tuple[str, str]], row: Mapping[str, object]) -> Datum:
-    cells: dict[str, dict[str, object]] = {"parameter": {}, "outcome": {}, "attribute": {}}
+def _datum(problem: Problem, columns: Mapping[object, tuple[str, str]], row: Mapping[str, object]) -> Datum | None:
+    cells: dict[str, dict[str, object]] = {"parameter": {}, "outcome": {}, "attribute": {}, "ours": {}}
     for column, value in row.items():
         kind, name = columns[column]
         if not is_empty(value):
             cells[kind][name] = value
+    if not cells["outcome"] and STATE in cells["ours"]:
+        return None
     for name in problem.parameters:
         if name not in cells["parameter"]:
             raise DataError(f"the parameter {name!r} is empty.")
