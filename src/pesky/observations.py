@@ -81,10 +81,14 @@ class Observations:
             relative_noise=None if self.relative_noise is None else self.relative_noise[..., rows, :],
         )
 
-    def warped(self, warp: Warp) -> "Observations":
-        """The same observations on other scales; noise is carried over by the slope of the warp at each datum."""
+    def warped(self, warp: Warp, expected: Float[Tensor, "*w J N"] | None = None) -> "Observations":
+        """The same observations on other scales; noise is carried over by the slope of the warp at each datum.
+
+        `expected` are the values without their noise, as well as it is known; the slope is that at these.
+        """
         assert self.warp is None
-        at_data, at_reference = warp.along_data().slope(self.y), warp.slope(warp.reference)
+        at_data = warp.along_data().slope(self.y if expected is None else expected)
+        at_reference = warp.slope(warp.reference)
         return replace(
             self,
             y=torch.where(self.mask, warp.along_data().apply(self.y).clamp(-FAR, FAR), 0.0),
@@ -152,11 +156,11 @@ def stack(studies: Sequence[Observations]) -> Observations:
         shape[dim] = most - shape[dim]
         return torch.cat([part, part.new_zeros(shape)], dim)
 
-    whole = {
-        name: torch.stack([getattr(o, name) for o in studies]) for name in ("noise", "direction", "offset", "scale")
-    }
+    noise, direction, offset, scale = (
+        torch.stack([getattr(o, name) for o in studies]) for name in ("noise", "direction", "offset", "scale")
+    )
     X, y, mask = (torch.stack([padded(getattr(o, name), 1) for o in studies]) for name in ("X", "y", "mask"))
-    return Observations(X=X, y=y, mask=mask, kinds=studies[0].kinds, **whole)
+    return Observations(X, y, mask, noise, direction, offset, scale, studies[0].kinds)
 
 
 def collect(

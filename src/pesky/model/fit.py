@@ -21,7 +21,7 @@ LOG_NOISE = (math.log(1e-8), math.log(10.0))
 
 
 def log_penalty(
-    h: Hyperparameters, infer_noise: Bool[Tensor, " j"], typical: Float[Tensor, " j"]
+    h: Hyperparameters, infer_noise: Bool[Tensor, " j"], typical: Float[Tensor, "*#b j"]
 ) -> tuple[Float[Tensor, "*b j"], Float[Tensor, "*b j p"]]:
     """Log prior of (lengthscales, amplitude, noise) and its gradient by their logs.
 

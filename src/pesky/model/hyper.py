@@ -54,7 +54,18 @@ def noise_variance(
     return torch.maximum(wanted, NOISE_FLOOR * amplitude)
 
 
-def typical_amplitude(y: Float[Tensor, "j n"], mask: Bool[Tensor, "j n"]) -> Float[Tensor, " j"]:
+def datum_noise(
+    noise: Float[Tensor, "*b j"], amplitude: Float[Tensor, "*b j"], relative: Float[Tensor, "*#b j n"] | None
+) -> Float[Tensor, "*b j n"] | None:
+    """The noise variance of each datum, given as a multiple of its row's, never below the floor; None: its row's."""
+    if relative is None:
+        return None
+    least = (NOISE_FLOOR * amplitude)[..., None]
+    # a row at the floor has no noise that could be carried over
+    return torch.where(noise[..., None] <= least, least, torch.maximum(noise[..., None] * relative, least))
+
+
+def typical_amplitude(y: Float[Tensor, "*b j n"], mask: Bool[Tensor, "*#b j n"]) -> Float[Tensor, "*b j"]:
     """Where the prior of each amplitude is centered: the mean square of the row's values, 1 where there are none.
 
     For the objective, which is centered, that is its variance. For a constraint it is measured from the threshold: a
@@ -103,20 +114,27 @@ class MarginalLikelihood(NamedTuple):
     by_log_lengthscale: Float[Tensor, "*b j d"]
     by_log_amplitude: Float[Tensor, "*b j"]
     by_log_noise: Float[Tensor, "*b j"]
+    by_value: Float[Tensor, "*b j n"]
+    by_log_datum_noise: Float[Tensor, "*b j n"]
 
 
 def marginal_likelihood(
     kernel: Kernel,
     X: Float[Tensor, "j n d"],
-    y: Float[Tensor, "j n"],
+    y: Float[Tensor, "*#b j n"],
     mask: Bool[Tensor, "j n"],
     h: Hyperparameters,
+    data_noise: Float[Tensor, "*#b j n"] | None = None,
 ) -> MarginalLikelihood:
-    """Log marginal likelihood at the best constant mean, with analytic derivatives by the logs of the others."""
+    """Log marginal likelihood at the best constant mean, with analytic derivatives by the logs of the others.
+
+    `data_noise` is the noise variance of each datum; None: that of its row.
+    """
+    noise = h.noise[..., None] if data_noise is None else data_noise
     scaled = (X - 0.5) / h.lengthscale[..., None, :]
     d2 = squared_distance(scaled, scaled)
     correlations = correlation(kernel, d2)
-    root = cholesky(_padded(correlations, mask, h.amplitude, h.noise[..., None]), h.amplitude, jitter=1e-14)
+    root = cholesky(_padded(correlations, mask, h.amplitude, noise), h.amplitude, jitter=1e-14)
     inverse = torch.cholesky_inverse(root)
     ones = mask.to(y.dtype).expand(inverse.shape[:-1])
     weight = (inverse @ ones[..., None])[..., 0]
@@ -132,8 +150,9 @@ def marginal_likelihood(
     sensitivity = solved[..., :, None] * solved[..., None, :] - inverse
     sensitivity = sensitivity * (mask[..., :, None] & mask[..., None, :])
     by_lengthscale, by_amplitude = by_kernel(kernel, scaled, d2, sensitivity, correlations, h.amplitude)
-    by_noise = 0.5 * h.noise * sensitivity.diagonal(dim1=-2, dim2=-1).sum(-1)
-    return MarginalLikelihood(log_likelihood, mean, by_lengthscale, by_amplitude, by_noise)
+    by_datum_noise = 0.5 * noise * sensitivity.diagonal(dim1=-2, dim2=-1)
+    by_noise = by_datum_noise.sum(-1)
+    return MarginalLikelihood(log_likelihood, mean, by_lengthscale, by_amplitude, by_noise, -solved, by_datum_noise)
 
 
 def by_kernel(
@@ -157,9 +176,10 @@ def log_likelihood(
     y: Float[Tensor, "j n"],
     mask: Bool[Tensor, "j n"],
     h: Hyperparameters,
+    data_noise: Float[Tensor, "*b j n"] | None = None,
 ) -> Float[Tensor, "*b j"]:
     """Log marginal likelihood at the given mean; minus infinity where the covariance has no Cholesky factor."""
-    root, failed = torch.linalg.cholesky_ex(padded_gram(kernel, X, mask, h))
+    root, failed = torch.linalg.cholesky_ex(padded_gram(kernel, X, mask, h, data_noise))
     residual = torch.where(mask, y - h.mean[..., None], 0.0)
     whitened = torch.linalg.solve_triangular(root, residual[..., None], upper=False)[..., 0]
     value = (

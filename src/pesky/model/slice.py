@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.model.hyper import Hyperparameters, log_likelihood, noise_variance, typical_amplitude
+from pesky.model.hyper import Hyperparameters, datum_noise, log_likelihood, noise_variance, typical_amplitude
 from pesky.model.kernel import Kernel
 
 MAX_LENGTHSCALE = 2.0
@@ -77,8 +77,12 @@ def sample(
     start: Hyperparameters,
     sweeps: int,
     generator: torch.Generator,
+    relative_noise: Float[Tensor, "j n"] | None = None,
 ) -> Hyperparameters:
-    """The chains after `sweeps` updates of every hyperparameter; `start` has the chains as its leading dimension."""
+    """The chains after `sweeps` updates of every hyperparameter; `start` has the chains as its leading dimension.
+
+    `relative_noise` is the noise of each datum as a multiple of its row's.
+    """
     infer_noise, typical = torch.isnan(noise), typical_amplitude(y, mask)
     d = X.shape[-1]
     # The mean is flat over the range of the data and one deviation beyond; around zero where there are none.
@@ -95,7 +99,8 @@ def sample(
     def log_density(state: Tensor) -> Tensor:
         h = unpack(state)
         within = (h.mean >= low) & (h.mean <= high)
-        value = log_prior(h, infer_noise, typical) + log_likelihood(kernel, X, y, mask, h)
+        each = datum_noise(h.noise, h.amplitude, relative_noise)
+        value = log_prior(h, infer_noise, typical) + log_likelihood(kernel, X, y, mask, h, each)
         return torch.where(within, value, -torch.inf)
 
     state = torch.cat(

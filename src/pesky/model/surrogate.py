@@ -3,16 +3,16 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
 
 from pesky.errors import ProblemError, unknown_name
-from pesky.model import fit, latent
+from pesky.model import fit, latent, warping
 from pesky.model import slice as slice_sampling
 from pesky.model.gp import GaussianProcess
-from pesky.model.hyper import Hyperparameters, noise_variance
+from pesky.model.hyper import Hyperparameters, datum_noise, noise_variance
 from pesky.model.kernel import Kernel
 from pesky.observations import Observations
 
@@ -47,14 +47,30 @@ class FixedHyperparameters:
             raise ProblemError(f"FixedHyperparameters: mean was {self.mean!r}: expected a finite number.")
 
 
+class Fitted(NamedTuple):
+    """A belief, the observations as it has them, and where the next fit starts."""
+
+    belief: GaussianProcess
+    observations: Observations
+    plain: Hyperparameters | None = None
+    """Of the rows that are numbers, unwarped."""
+    warped: warping.Warped | None = None
+    """The same with the warp of each, if any."""
+
+
 @dataclass(frozen=True)
 class GP:
-    """A Gaussian process per outcome; hyperparameters by maximum, by slice sampling, or known per outcome."""
+    """A Gaussian process per outcome; hyperparameters by maximum, by slice sampling, or known per outcome.
+
+    With `warp` each outcome is modelled on the scale on which it is most like a Gaussian process, where the data speak
+    for another than its own; results are in its own units all the same. Known hyperparameters are those of its own.
+    """
 
     kernel: Kernel = "matern52"
     hyperparameters: Literal["maximum", "slice"] | Mapping[str, FixedHyperparameters] = "maximum"
     samples: int = 10
     """Hyperparameter samples, for "slice"."""
+    warp: bool = True
 
     def __post_init__(self) -> None:
         if self.kernel not in get_args(Kernel):
@@ -102,14 +118,48 @@ class GP:
         h = self._hyperparameters(observations, rows, previous, generator)
         return self.condition(observations, h, snap)
 
+    def fit_warped(
+        self,
+        observations: Observations,
+        rows: tuple[str, ...],
+        snap: Callable[[Tensor], Tensor] | None,
+        previous: Fitted | None,
+        generator: torch.Generator,
+        has_objective: bool,
+    ) -> Fitted:
+        """As `fit`, on the scales on which the rows are most like Gaussian processes (METHOD 22).
+
+        `has_objective` says whether the first row is the objective. All samples of "slice" have the warp of the
+        maximum.
+        """
+        o, last = observations, None if previous is None else previous.belief.hyperparameters
+        numbers = o.likelihoods.is_gaussian
+        own = o.select(numbers)
+        is_enough = bool((own.mask.sum(-1) >= warping.ENOUGH).any())
+        if not self.warp or not isinstance(self.hyperparameters, str) or not is_enough:
+            return Fitted(self.fit(o, rows, snap, last, generator), o)
+        plain = fit.maximize(self.kernel, own.X, own.y, own.mask, own.noise, previous and previous.plain)
+        data = warping.row_data(self.kernel, own, plain, has_objective and bool(numbers[0]))
+        chosen = warping.choose(self.kernel, data, plain, previous and previous.warped)
+        if bool((chosen.warp.strength != 0).any()):
+            expected = o.y.clone()
+            expected[numbers] = data.expected
+            o = o.warped(chosen.warp.spread(numbers), expected)
+        best = chosen.h if self.hyperparameters == "maximum" or last is None else None
+        h = self._hyperparameters(o, rows, last, generator, best)
+        return Fitted(self.condition(o, h, snap), o, plain, chosen)
+
     def condition(
         self, observations: Observations, h: Hyperparameters, snap: Callable[[Tensor], Tensor] | None
     ) -> GaussianProcess:
         """The belief that the observations support at these hyperparameters."""
         o = observations
+        data_noise = datum_noise(h.noise, h.amplitude, o.relative_noise)
         if bool(o.likelihoods.is_gaussian.all()):
-            return GaussianProcess(self.kernel, o.X, o.y, o.mask, h, snap)
-        y, noise = (part.expand(*h.noise.shape, o.y.shape[-1]).clone() for part in (o.y, h.noise[..., None]))
+            y = o.y if data_noise is None else o.y.expand_as(data_noise)
+            return GaussianProcess(self.kernel, o.X, y, o.mask, h, snap, data_noise=data_noise)
+        given = h.noise[..., None] if data_noise is None else data_noise
+        y, noise = (part.expand(*h.noise.shape, o.y.shape[-1]).clone() for part in (o.y, given))
         for likelihood, rows in o.likelihoods.latent():
             own = o.select(rows)
             # Every sample has the same hyperparameters of these rows, so EP is run once.
@@ -118,16 +168,22 @@ class GP:
         return GaussianProcess(self.kernel, o.X, y, o.mask, h, snap, o.kinds, noise)
 
     def _hyperparameters(
-        self, o: Observations, rows: tuple[str, ...], previous: Hyperparameters | None, generator: torch.Generator
+        self,
+        o: Observations,
+        rows: tuple[str, ...],
+        previous: Hyperparameters | None,
+        generator: torch.Generator,
+        best: Hyperparameters | None = None,
     ) -> Hyperparameters:
+        """Those of all rows; `best` are those of the maximum, of the rows that are numbers, where they are at hand."""
         if isinstance(self.hyperparameters, str):
             fitted = ~o.likelihoods.is_gaussian
         else:
             fitted = ~o.likelihoods.is_gaussian & torch.tensor([name not in self.hyperparameters for name in rows])
         if not bool(fitted.any()):
-            return self._given(o, rows, previous, generator)
+            return self._given(o, rows, previous, generator, best)
         names = tuple(name for name, is_fitted in zip(rows, fitted.tolist(), strict=True) if not is_fitted)
-        found = self._given(o.select(~fitted), names, previous and previous.rows(~fitted), generator)
+        found = self._given(o.select(~fitted), names, previous and previous.rows(~fitted), generator, best)
         done = ~fitted
         for likelihood, of_likelihood in o.likelihoods.latent():
             own = of_likelihood & fitted
@@ -138,18 +194,23 @@ class GP:
         return found
 
     def _given(
-        self, o: Observations, rows: tuple[str, ...], previous: Hyperparameters | None, generator: torch.Generator
+        self,
+        o: Observations,
+        rows: tuple[str, ...],
+        previous: Hyperparameters | None,
+        generator: torch.Generator,
+        best: Hyperparameters | None,
     ) -> Hyperparameters:
         """Of rows that are numbers or known."""
         data = (self.kernel, o.X, o.y, o.mask, o.noise)
         if self.hyperparameters == "maximum":
-            return fit.maximize(*data, previous=previous)
+            return fit.maximize(*data, previous=previous) if best is None else best
         if self.hyperparameters == "slice":
             sweeps = LATER_SWEEPS
             if previous is None:
-                best = fit.maximize(*data)
+                best = fit.maximize(*data) if best is None else best
                 previous, sweeps = Hyperparameters(*(p.expand(self.samples, *p.shape) for p in best)), FIRST_SWEEPS
-            return slice_sampling.sample(*data, previous, sweeps, generator)
+            return slice_sampling.sample(*data, previous, sweeps, generator, o.relative_noise)
         return scaled(self.hyperparameters, o, rows)
 
 

@@ -2,10 +2,10 @@
 
     w(s) = [arcsinh(a (s - b)) + arcsinh(a b)] sqrt(1 + a^2 b^2) / a         a > 0: compresses what is far from b
     w(s) = [sinh(|a| (s - b)) + sinh(|a| b)] / (|a| cosh(a b))              a < 0: expands it
-    t    = (w(s) - center) / unit                                           a = 0: w(s) = s
+    t    = w(s) / unit                                                      a = 0: w(s) = s
 
 w(0) = 0 and w'(0) = 1 whatever a and b are, and w is the identity in the limit of a -> 0. Far from b, arcsinh is a
-logarithm on either side. The center is 0 where zero is a threshold; the unit makes warped values about one in size.
+logarithm on either side. The unit makes warped values about one in size.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,6 @@ class Warp(NamedTuple):
     """a."""
     shift: Float[Tensor, "*w J"]
     """b."""
-    center: Float[Tensor, "*w J"]
     unit: Float[Tensor, "*w J"]
     reference: Float[Tensor, "*w J"]
     """The value where the noise of a row is stated: it is constant in the outcome's own units, and so nowhere else."""
@@ -38,12 +37,18 @@ class Warp(NamedTuple):
     @classmethod
     def identity(cls, like: Float[Tensor, "*w J"]) -> "Warp":
         """That of rows which stay as they are."""
-        zero = torch.zeros_like(like)
-        return cls(zero, zero, zero, torch.ones_like(like), zero)
+        return cls(torch.zeros_like(like), torch.zeros_like(like), torch.ones_like(like), torch.zeros_like(like))
 
     def select(self, rows: Bool[Tensor, " J"]) -> "Warp":
         """Those of these rows."""
         return Warp(*(part[..., rows] for part in self))
+
+    def spread(self, rows: Bool[Tensor, " J"]) -> "Warp":
+        """The same for more rows: these are those of `rows`, and the others stay as they are."""
+        whole = Warp.identity(self.unit.new_zeros(*self.unit.shape[:-1], len(rows)))
+        for part, own in zip(whole, self, strict=True):
+            part[..., rows] = own
+        return whole
 
     def of_row(self, row: int) -> "Warp":
         """That of one row, for values of any shape."""
@@ -54,19 +59,18 @@ class Warp(NamedTuple):
         return Warp(*(part[..., None] for part in self))
 
     def apply(self, values: Float[Tensor, "*#b"]) -> Float[Tensor, "*#b"]:
-        """Warped values; the sign stays what it is where the center is zero."""
-        t = (warped(values, self.strength, self.shift) - self.center) / self.unit
-        return torch.where(self.center == 0, _with_sign_of(values, t), t)
+        """Warped values, of the same sign."""
+        return _with_sign_of(values, warped(values, self.strength, self.shift) / self.unit)
 
     def invert(self, warps: Float[Tensor, "*#b"]) -> Float[Tensor, "*#b"]:
         """The values whose warped ones these are."""
         a, b = self.strength, self.shift
         x = _safe(a)
-        w = warps * self.unit + self.center
+        w = warps * self.unit
         stretched = b + torch.sinh((x * w / (1 + (a * b).square()).sqrt() - torch.asinh(x * b)).clamp(-300, 300)) / x
         squeezed = b + torch.asinh(x * torch.cosh(x * b) * w - torch.sinh(x * b)) / x
         s = torch.where(a > 0, stretched, torch.where(a < 0, squeezed, w))
-        return torch.where(self.center == 0, _with_sign_of(warps, s), s)
+        return _with_sign_of(warps, s)
 
     def slope(self, values: Float[Tensor, "*#b"]) -> Float[Tensor, "*#b"]:
         """Derivative of the warped value by the value."""

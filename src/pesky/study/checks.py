@@ -6,6 +6,8 @@ from typing import Any
 from botorch.models.model import Model
 
 from pesky.acquire.base import Rule
+from pesky.acquire.pesc.options import PAPER
+from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.acquire.registry import SEPARATE, rule_of
 from pesky.errors import ProblemError, unknown_name
 from pesky.model.surrogate import GP
@@ -33,10 +35,11 @@ def positive(what: str, given: object) -> float | None:
     return value
 
 
-def checked_model(given: object, problem: Problem, space: Space) -> GP | FitBotorch:
-    """The model that was given, or else ours, if it can be asked about this problem."""
+def checked_model(given: object, problem: Problem, space: Space, rule: Rule) -> GP | FitBotorch:
+    """The model that was given, or else ours, if it can be asked about this problem; the paper's does not warp."""
     if given is None:
-        return GP()
+        is_papers = isinstance(rule, PredictiveEntropySearch) and rule.options == PAPER
+        return GP(warp=not is_papers)
     if isinstance(given, GP):
         given.check(problem.outcomes, space.dim)
         return given

@@ -97,8 +97,8 @@ class Study:
             raise ProblemError(f"the study's name was {name!r}: expected a text.")
         self.problem, self.name, self.space = problem, name, Space.of(problem)
         seed = secrets.randbelow(2**31) if seed is None else whole("seed", seed)
-        fitted = checked_model(model, problem, self.space)
         self.rule = checked_rule(rule, problem, self.space)
+        fitted = checked_model(model, problem, self.space, self.rule)
         self.initial = whole("initial", initial, 1)
         least, time_share = share("min_probability", min_probability), positive("deciding_share", deciding_share)
         self.store = open_store(storage) if storage is None or isinstance(storage, str) else storage

@@ -5,13 +5,14 @@ from functools import cached_property
 
 import torch
 from botorch.models.model import Model
+from jaxtyping import Bool
 from torch import Tensor
 
 from pesky.model.belief import Belief
 from pesky.model.botorch import BotorchBelief
 from pesky.model.exact import with_exact_rows, without_exact_rows
 from pesky.model.gp import GaussianProcess
-from pesky.model.surrogate import GP
+from pesky.model.surrogate import GP, Fitted
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, collect
 from pesky.problem import Problem
@@ -44,8 +45,8 @@ class Surrogates:
         self.points = Points(space)
         self.learnt = Learnt(problem, self.points)
         self._last: tuple[DataKey, Belief, Observations] | None = None
-        self._previous = None
-        """The hyperparameters of the last fit."""
+        self._previous: Fitted | None = None
+        """The last fit, where the next one starts."""
 
     def check_known(self) -> None:
         """Nothing, or a ProblemError if a known outcome's function does not work: before anything is measured."""
@@ -70,7 +71,7 @@ class Surrogates:
         if self._last is None or self._last[0] != key:
             o = self.observations(evaluations)
             with threads_for(len(key)):
-                self._last = key, self._fit(o, len(key)), o
+                self._last = key, *self._fit(o, len(key))
         return self._last[1:]
 
     def condition(self, before: Belief, units: Observations, evaluations: Mapping[int, Evaluation]) -> Belief:
@@ -82,22 +83,29 @@ class Surrogates:
         belief = self.model.condition(self._measured(o), gp.hyperparameters, self._snap)
         return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap)
 
-    def _fit(self, o: Observations, count: int) -> Belief:
+    def _fit(self, o: Observations, count: int) -> tuple[Belief, Observations]:
         measured = self._measured(o)
         if isinstance(self.model, GP):
             generator = torch.Generator().manual_seed(self.seed + count)
             names = tuple(name for name in self.problem.rows if name not in self.problem.known)
-            belief = self.model.fit(measured, names, self._snap, self._previous, generator)
-            self._previous = belief.hyperparameters
+            has_objective = self.problem.objective not in self.problem.known
+            last = self.model.fit_warped(measured, names, self._snap, self._previous, generator, has_objective)
+            self._previous, belief = last, last.belief
+            if last.observations.warp is not None:
+                o = o.warped(last.observations.warp.spread(self._is_measured))
         else:
             rows = [(x[m], y[m][:, None]) for x, y, m in zip(measured.X, measured.y, measured.mask, strict=True)]
             feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
             belief = BotorchBelief.of(self.model(rows), 0, False, feasible, snap=self._snap)
-        return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap)
+        return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap), o
 
     def _measured(self, o: Observations) -> Observations:
         """The observations of the rows that are not known."""
-        return o.select(torch.tensor([name not in self.problem.known for name in self.problem.rows]))
+        return o.select(self._is_measured)
+
+    @property
+    def _is_measured(self) -> Bool[Tensor, " J"]:
+        return torch.tensor([name not in self.problem.known for name in self.problem.rows])
 
     @property
     def _snap(self) -> Callable[[Tensor], Tensor] | None:
