@@ -57,7 +57,7 @@ class Grounds:
         if not any(e.outcomes.keys() & set(problem.grounds) for e in evaluations.values()):
             what = "any outcome" if problem.objective in problem.known else f"the objective {problem.objective!r}"
             raise DataError(f"no value of {what} was told yet: ask and tell until there is one.")
-        belief, observations = surrogates.believe(evaluations)
+        belief, observations = surrogates.believe_afresh(evaluations)
         points = measured_points(problem, evaluations.values())
         U = surrogates.points.stack(point.evaluations[0] for point in points)
         shift, encode, seed = torch.zeros(len(problem.rows), dtype=torch.float64), surrogates.points.of, surrogates.seed

@@ -45,6 +45,7 @@ class Surrogates:
         self.points = Points(space)
         self.learnt = Learnt(problem, self.points)
         self._last: tuple[DataKey, Belief, Observations] | None = None
+        self._afresh: tuple[DataKey, Belief, Observations] | None = None
         self._previous: Fitted | None = None
         """The last fit, where the next one starts."""
 
@@ -69,10 +70,26 @@ class Surrogates:
         """The belief that all measurements support, hyperparameters refitted, and the observations that it is of."""
         key = data_key(evaluations)
         if self._last is None or self._last[0] != key:
+            o, previous = self.observations(evaluations), self._previous
+            with threads_for(len(key)):
+                belief, o, self._previous = self._fit(o, len(key), previous)
+            self._last = key, belief, o
+            if previous is None:
+                self._afresh = self._last
+        return self._last[1:]
+
+    def believe_afresh(self, evaluations: Mapping[int, Evaluation]) -> tuple[Belief, Observations]:
+        """The same by a fit that does not start where the last one ended: what a study that is loaded believes, too.
+
+        Answers rest on this one: a search that started elsewhere may have ended elsewhere.
+        """
+        key = data_key(evaluations)
+        if self._afresh is None or self._afresh[0] != key:
             o = self.observations(evaluations)
             with threads_for(len(key)):
-                self._last = key, *self._fit(o, len(key))
-        return self._last[1:]
+                belief, o, _ = self._fit(o, len(key), None)
+            self._afresh = key, belief, o
+        return self._afresh[1:]
 
     def condition(self, before: Belief, units: Observations, evaluations: Mapping[int, Evaluation]) -> Belief:
         """The belief given all measurements, at the hyperparameters of an earlier one and in the units of its data."""
@@ -83,21 +100,23 @@ class Surrogates:
         belief = self.model.condition(self._measured(o), gp.hyperparameters, self._snap)
         return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap)
 
-    def _fit(self, o: Observations, count: int) -> tuple[Belief, Observations]:
-        measured = self._measured(o)
+    def _fit(
+        self, o: Observations, count: int, previous: Fitted | None
+    ) -> tuple[Belief, Observations, Fitted | None]:
+        measured, last = self._measured(o), None
         if isinstance(self.model, GP):
             generator = torch.Generator().manual_seed(self.seed + count)
             names = tuple(name for name in self.problem.rows if name not in self.problem.known)
             has_objective = self.problem.objective not in self.problem.known
-            last = self.model.fit_warped(measured, names, self._snap, self._previous, generator, has_objective)
-            self._previous, belief = last, last.belief
+            last = self.model.fit_warped(measured, names, self._snap, previous, generator, has_objective)
+            belief = last.belief
             if last.observations.warp is not None:
                 o = o.warped(last.observations.warp.spread(self._is_measured))
         else:
             rows = [(x[m], y[m][:, None]) for x, y, m in zip(measured.X, measured.y, measured.mask, strict=True)]
             feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
             belief = BotorchBelief.of(self.model(rows), 0, False, feasible, snap=self._snap)
-        return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap), o
+        return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap), o, last
 
     def _measured(self, o: Observations) -> Observations:
         """The observations of the rows that are not known."""
