@@ -173,3 +173,15 @@ def test_constraints_on_parameters_are_known(tmp_path, base):
     assert problem.rows == ("error", "latency_ms", "rate * units")
     assert problem.outcomes == ("error", "latency_ms")
     assert problem.known["rate * units"]({"rate": 0.5, "units": 4}) == 2
+
+
+def test_a_task_may_depend_on_some_parameters_only(tmp_path, base):
+    text = base.replace('outcomes = ["latency_ms"]', 'outcomes = ["latency_ms"]\nparameters = ["units"]')
+    (tmp_path / "study.toml").write_text(text)
+    problem = StudyFile.read(tmp_path / "study.toml", importing=False).problem
+    assert problem.depends_on("latency_ms") == ("units",)
+    (tmp_path / "study.toml").write_text(text.replace('["units"]', '["unit"]'))
+    with pytest.raises(StudyFileError) as caught:
+        StudyFile.read(tmp_path / "study.toml", importing=False)
+    (mistake,) = caught.value.mistakes
+    assert (mistake.key, "Did you mean 'units'?" in mistake.message) == ("tasks.profile.parameters", True)

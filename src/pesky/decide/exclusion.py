@@ -82,11 +82,16 @@ class Duplicates(NamedTuple):
     """For each task; no point twice, and none at all of a task whose measurements are noisy."""
     region: Region | None = None
     """Where the constraints on parameters hold; everywhere if None."""
+    columns: tuple[Bool[Tensor, " d"], ...] | None = None
+    """For each task those that it depends on; all if None."""
 
     def at(self, X: Float[Tensor, "x d"]) -> Bool[Tensor, "x t"]:
         """Whether each task would be a duplicate at each point."""
         U = self.space.snap(X.detach())
-        again = torch.stack([(torch.cdist(U, P.to(U), p=torch.inf) < SAME_POINT).any(-1) for P in self.points], -1)
+        every = torch.ones(U.shape[-1], dtype=torch.bool)
+        columns = self.columns or (every,) * len(self.points)
+        pairs = [(U[:, own], P.to(U)[:, own]) for P, own in zip(self.points, columns, strict=True)]
+        again = torch.stack([(torch.cdist(V, P, p=torch.inf) < SAME_POINT).any(-1) for V, P in pairs], -1)
         return again if self.region is None else again | ~self.region.contains(U)[:, None]
 
     def lattice(self) -> Float[Tensor, "x d"] | None:

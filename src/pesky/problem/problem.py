@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 
 from pesky.errors import ProblemError, unknown_name
 from pesky.problem.constraint import Constraint
+from pesky.problem.dependences import check_dependences
 from pesky.problem.expression import Expression
 from pesky.problem.fields import FrozenDict, build, finite, listed, name, named
 from pesky.problem.known import KnownFunction, from_paths, known_functions, to_paths, without_expressions
 from pesky.problem.parameter_constraints import check_names, constraint_of, expressions_of
-from pesky.problem.parameters import Parameter, from_plain, to_plain
+from pesky.problem.parameters import Option, Parameter, from_plain, to_plain
 from pesky.problem.task import Resource, Task
 
 SUCCEEDS = "{} succeeds"
@@ -69,6 +70,7 @@ class Problem:
         functions = known_functions(known, others, self.yes_no)
         object.__setattr__(self, "known", FrozenDict({**expressions, **functions}))
         object.__setattr__(self, "tasks", _tasks(tasks, self.outcomes, self.known))
+        check_dependences(self.tasks, self.parameters)
         object.__setattr__(self, "noise", _noise(noise, self.outcomes, self.yes_no, self.known))
         object.__setattr__(self, "resources", _resources(resources, self.tasks))
 
@@ -136,6 +138,15 @@ class Problem:
         """The outcomes that running a task tells of: those that it measures, and its success where that is learnt."""
         declared = self.tasks[task]
         return declared.outcomes if declared.failures == "record" else (*declared.outcomes, SUCCEEDS.format(task))
+
+    def depends_on(self, outcome: str) -> tuple[str, ...]:
+        """The parameters that an outcome depends on, or a task's success: all, unless a task that tells of it says."""
+        informing = (task for key, task in self.tasks.items() if outcome in self.informs(key))
+        return next((task.parameters for task in informing if task.parameters is not None), tuple(self.parameters))
+
+    def place_of(self, task: str, params: Mapping[str, Option]) -> tuple[Option, ...]:
+        """The values of the parameters that a task depends on: the same question has the same ones."""
+        return tuple(params[name] for name in self.tasks[task].parameters or self.parameters)
 
     def difference(self, other: "Problem") -> list[str]:
         """What the other problem asks differently, a line each; none where data of one are data of the other.
@@ -228,7 +239,11 @@ def _identity(problem: Problem) -> dict[str, dict[str, object]]:
         "parameter": {key: to_plain(parameter) for key, parameter in problem.parameters.items()},
         "": {key: outcome for key, outcome in goal.items() if outcome is not None},
         "constraint": {str(constraint): f"confidence {constraint.confidence:g}" for constraint in problem.constraints},
-        "task": {key: f"{', '.join(task.outcomes)} (failures: {task.failures})" for key, task in problem.tasks.items()},
+        "task": {
+            key: f"{', '.join(task.outcomes)} (failures: {task.failures})"
+            + ("" if task.parameters is None else f" by {', '.join(task.parameters)} alone")
+            for key, task in problem.tasks.items()
+        },
         "noise of": dict(problem.noise),
         "outcome": dict.fromkeys(to_paths(problem.known), "known"),
     }
@@ -237,6 +252,8 @@ def _identity(problem: Problem) -> dict[str, dict[str, object]]:
 def _plain(declared: Task | Resource) -> dict[str, object]:
     """Its fields, with lists for tuples, as JSON has them."""
     fields = dataclasses.asdict(declared)
+    if fields.get("parameters", ()) is None:  # so that studies stored by older versions have the same text
+        del fields["parameters"]
     return {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()}
 
 

@@ -14,13 +14,15 @@ class Task:
 
     A cost of "measured" is learnt from how long the measurements take, in seconds. `failures="learn"` makes success a
     constraint of its own: the region where the task fails is learnt and avoided. A measurement that takes longer than
-    `timeout` seconds is stopped and has failed.
+    `timeout` seconds is stopped and has failed. `parameters` names those that its outcomes depend on, where that is not
+    all of them: what was measured at one value of the others is known at every value.
     """
 
     outcomes: tuple[str, ...]
     cost: float | Literal["measured"] = 1.0
     failures: Literal["record", "learn"] = "record"
     timeout: float | None = None
+    parameters: tuple[str, ...] | None = None
 
     def __init__(
         self,
@@ -28,6 +30,7 @@ class Task:
         cost: float | Literal["measured"] = 1.0,
         failures: Literal["record", "learn"] = "record",
         timeout: float | None = None,
+        parameters: Iterable[str] | None = None,
     ):
         names = tuple(name("Task: an outcome", each) for each in listed("Task: outcomes", outcomes))
         if not names or len(set(names)) < len(names):
@@ -38,6 +41,7 @@ class Task:
             raise ProblemError(f'Task: failures was {failures!r}: expected "record" or "learn".')
         object.__setattr__(self, "failures", failures)
         object.__setattr__(self, "timeout", None if timeout is None else _positive("timeout", timeout, " of seconds"))
+        object.__setattr__(self, "parameters", None if parameters is None else _some("Task: parameters", parameters))
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,13 @@ class Resource:
             raise ProblemError(f"Resource: tasks was {list(names)!r}: expected at least one name, none twice.")
         object.__setattr__(self, "tasks", names)
         object.__setattr__(self, "slots", whole("Resource: slots", slots, 1))
+
+
+def _some(what: str, given: object) -> tuple[str, ...]:
+    names = tuple(name(f"{what}: one of them", each) for each in listed(what, given))
+    if not names or len(set(names)) < len(names):
+        raise ProblemError(f"{what} was {list(names)!r}: expected at least one name, none twice.")
+    return names
 
 
 def _positive(what: str, given: object, also: str) -> float:

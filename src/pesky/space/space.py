@@ -1,6 +1,6 @@
 """The space: every parameter's columns side by side, as points u of the unit cube."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -52,6 +52,16 @@ class Space:
             places[name] = parameter, slice(start, stop)
             start = stop
         return places
+
+    def columns_of(self, names: Collection[str]) -> Bool[Tensor, " d"]:
+        """Which columns are those of the named parameters."""
+        chosen = [name in names for name, p in self.parameters.items() for _ in range(columns.width(p))]
+        return torch.tensor(chosen)
+
+    def size_of(self, names: Collection[str]) -> int | None:
+        """How many combinations of values the named parameters have; None where one of them is real."""
+        own = [p for name, p in self.parameters.items() if name in names]
+        return None if any(isinstance(p, Real) for p in own) else prod(map(columns.size, own))
 
     def check(self, params: Mapping[str, object]) -> None:
         """Nothing, or a DataError that says which value does not belong to the space."""

@@ -53,6 +53,11 @@ def checked_model(given: object, problem: Problem, space: Space, rule: Rule) -> 
             "a BoTorch model of your own cannot be asked about a yes or no: leave `model` out, or state the "
             'constraint on a number and failures="record".'
         )
+    if any(task.parameters is not None for task in problem.tasks.values()):
+        raise ProblemError(
+            "a BoTorch model of your own does not know which parameters a task depends on: leave `model` out, or the "
+            "`parameters` of the tasks."
+        )
     return given  # pyright: ignore[reportReturnType]
 
 

@@ -33,7 +33,10 @@ class InitialDesign:
         ]
         for params in self.points:
             for task in wanted:
-                if not self._is_asked(task, params, evaluations) and tuple(params.values()) not in known[task]:
+                if (
+                    not self._is_asked(task, params, evaluations)
+                    and self._problem.place_of(task, params) not in known[task]
+                ):
                     return Question(task, params, None, typical_price(task, evaluations, self._problem))
         return None
 

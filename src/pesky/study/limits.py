@@ -38,13 +38,14 @@ def several(ask: Callable[[], Evaluation], count: int) -> list[Evaluation]:
 
 def tasks_left(
     problem: Problem,
-    size: int | None,
+    size: Callable[[str], int | None],
     tasks: tuple[str, ...],
     evaluations: Mapping[int, Evaluation],
     known: Answered,
 ) -> tuple[str, ...]:
-    """The tasks that have a point left to ask, in a space of so many points, None if uncountable; else `Exhausted`."""
-    left = tuple(task for task in tasks if size is None or len(known[task]) < size)
+    """The tasks that have a point left to ask; else `Exhausted`. `size` says how many each has, None if uncountable."""
+    sizes = {task: size(task) for task in tasks}
+    left = tuple(task for task, count in sizes.items() if count is None or len(known[task]) < count)
     if left:
         return left
     by = "" if {*tasks} == {*problem.tasks} else f" by {' and '.join(map(repr, tasks))}"
@@ -52,7 +53,7 @@ def tasks_left(
     raise Exhausted(
         "space",
         f"every point of the space was measured{by}{awaited}, and without noise a repeat tells nothing: the space "
-        f"of {counted(size or 0, 'point')} is exhausted",
+        f"of {counted(max(count or 0 for count in sizes.values()), 'point')} is exhausted",
     )
 
 

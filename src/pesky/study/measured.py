@@ -34,9 +34,35 @@ def measured_points(problem: Problem, evaluations: Iterable[Evaluation]) -> tupl
     for e in evaluations:
         if e.outcomes or e.state in (State.DONE, State.FAILED):
             at.setdefault(tuple(e.params[name] for name in problem.parameters), []).append(e)
+    shared = _Shared(problem, [e for each in at.values() for e in each])
     return tuple(
-        MeasuredPoint(dict(each[0].params), tuple(each), told) for each in at.values() if (told := _told(problem, each))
+        MeasuredPoint(dict(each[0].params), tuple(each), {**told, **shared.at(each[0].params)})
+        for each in at.values()
+        if (told := _told(problem, each))
     )
+
+
+class _Shared:
+    """Outcomes that depend on some of the parameters only: told at one point, they are known at others."""
+
+    def __init__(self, problem: Problem, evaluations: Collection[Evaluation]) -> None:
+        every = tuple(problem.parameters)
+        self._depends = {
+            row: own for row in problem.rows if row not in problem.known and (own := problem.depends_on(row)) != every
+        }
+        groups: dict[tuple[str, tuple[Option, ...]], list[Evaluation]] = {}
+        for e in evaluations if self._depends else ():
+            for row, own in self._depends.items():
+                groups.setdefault((row, tuple(e.params[name] for name in own)), []).append(e)
+        self._told = {key: _told(problem, each) for key, each in groups.items()}
+
+    def at(self, params: Mapping[str, Option]) -> dict[str, float]:
+        """What is known of these outcomes at a point."""
+        found = {}
+        for row, own in self._depends.items():
+            told = self._told.get((row, tuple(params[name] for name in own)), {})
+            found |= {row: told[row]} if row in told else {}
+        return found
 
 
 def _told(problem: Problem, evaluations: Collection[Evaluation]) -> dict[str, float]:
@@ -44,6 +70,6 @@ def _told(problem: Problem, evaluations: Collection[Evaluation]) -> dict[str, fl
     for e in evaluations:
         for name, value in e.outcomes.items():
             values.setdefault(name, []).append(value)
-        if problem.tasks[e.task].failures == "learn" and not e.is_given_up and not e.is_open:
+        if problem.tasks[e.task].failures == "learn" and not (e.is_given_up or e.is_mistake or e.is_open):
             values.setdefault(SUCCEEDS.format(e.task), []).append(float(e.state is State.DONE))
     return {name: sum(each) / len(each) for name, each in values.items()}

@@ -11,7 +11,8 @@ from pesky.store import Evaluation, State
 from pesky.study.points import Points
 
 Answered = Mapping[str, Mapping[tuple[Option, ...], Evaluation]]
-"""For each task the points, by the values of their parameters, where to ask it would tell nothing, and why."""
+"""For each task the points, by the values of the parameters that it depends on, where to ask it would tell nothing, and
+why."""
 
 
 def pending(problem: Problem, points: Points, evaluations: Iterable[Evaluation]) -> Pending | None:
@@ -53,15 +54,15 @@ def answered(problem: Problem, space: Space, evaluations: Iterable[Evaluation], 
     outcomes = {task: problem.tasks[task].outcomes for task in tasks if problem.is_exact(task)}
     if not outcomes:
         return found
-    told: dict[tuple[Option, ...], set[str]] = {}
+    told: dict[tuple[str, tuple[Option, ...]], set[str]] = {}
     for e in evaluations:
         if not space.contains(e.params):
             continue
-        point = tuple(e.params[name] for name in problem.parameters)
-        known = told.setdefault(point, set())
-        known.update(e.outcomes)
         is_unanswered = e.is_awaited or (e.state is State.FAILED and not e.is_mistake)
         for task, expected in outcomes.items():
+            place = problem.place_of(task, e.params)
+            known = told.setdefault((task, place), set())
+            known.update(e.outcomes)
             if (e.task == task and is_unanswered) or known.issuperset(expected):
-                found[task].setdefault(point, e)
+                found[task].setdefault(place, e)
     return found

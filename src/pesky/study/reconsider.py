@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 import torch
+from jaxtyping import Bool
+from torch import Tensor
 
 from pesky.acquire.fantasy import overlap
 from pesky.decide.exclusion import SAME_QUESTION
@@ -17,11 +19,10 @@ MAX_OVERLAP = 0.5
 question then tells at most twice what this one still does."""
 
 
-def is_among(question: Question, others: Sequence[Evaluation], points: Points) -> bool:
-    """Whether one of the others is the same question."""
-    u = points.space.encode(question.params)
-    same = (float((u - points.of(e)).abs().max()) < SAME_QUESTION for e in others if e.task == question.task)
-    return any(same)
+def is_among(question: Question, others: Sequence[Evaluation], points: Points, columns: Bool[Tensor, " d"]) -> bool:
+    """Whether one of the others is the same question, by the columns that its task depends on."""
+    u, own = points.space.encode(question.params), [e for e in others if e.task == question.task]
+    return any(float((u - points.of(e))[columns].abs().max()) < SAME_QUESTION for e in own)
 
 
 def is_mostly_left(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import torch
+from jaxtyping import Bool
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
@@ -92,8 +93,7 @@ class Suggester:
             fitting = affordable(request.tasks, evaluations, self.problem, request.limit)
             learnt = self.surrogates.learnt(evaluations)
             known = answered(self.problem, self.space, learnt.values(), request.tasks)
-            size = self.space.size if self.region is None else self.region.size
-            wanted = tasks_left(self.problem, size, request.tasks, evaluations, self._inside(known))
+            wanted = tasks_left(self.problem, self._size, request.tasks, evaluations, self._inside(known))
             tasks = tuple(task for task in wanted if task in fitting)
             if not tasks:
                 raise in_vain(request.limit)
@@ -140,10 +140,10 @@ class Suggester:
             return False
         learnt = self.surrogates.learnt(evaluations)
         points = answered(self.problem, self.space, learnt.values(), (question.task,))[question.task]
-        if tuple(question.params.values()) in points:
+        if self.problem.place_of(question.task, question.params) in points:
             return False
         others = [e for id_, e in learnt.items() if id_ not in self._known]
-        if is_among(question, others, self.surrogates.points):
+        if is_among(question, others, self.surrogates.points, self._columns(question.task)):
             return False
         is_patient = len(self._seconds) <= MAX_RETRIES and sum(self._seconds) <= 2 * max(self._seconds)
         belief = self._full.context.belief
@@ -214,7 +214,19 @@ class Suggester:
         """Where each of the tasks need not, or must not, be asked; None where all may be asked anywhere."""
         points = tuple(self.surrogates.points.stack(known[task].values()) for task in tasks)
         is_needed = any(map(len, points)) or self.region is not None
-        return Duplicates(self.space, points, self.region) if is_needed else None
+        columns = tuple(self._columns(task) for task in tasks)
+        return Duplicates(self.space, points, self.region, columns) if is_needed else None
+
+    def _columns(self, task: str) -> Bool[Tensor, " d"]:
+        """Those that a task depends on."""
+        return self.space.columns_of(self.problem.tasks[task].parameters or self.problem.parameters)
+
+    def _size(self, task: str) -> int | None:
+        """How many different questions of a task there are; None where they cannot be counted."""
+        own = self.problem.tasks[task].parameters
+        if own is not None:
+            return self.space.size_of(own)
+        return self.space.size if self.region is None else self.region.size
 
     def _inside(self, known: Answered) -> Answered:
         """What is answered where the constraints on parameters hold; data of the user's own may break them."""

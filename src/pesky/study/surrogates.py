@@ -1,6 +1,7 @@
 """From evaluations to observations, and to what is believed given them."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 import torch
@@ -100,16 +101,19 @@ class Surrogates:
         belief = self.model.condition(self._measured(o), gp.hyperparameters, self._snap)
         return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap)
 
-    def _fit(
-        self, o: Observations, count: int, previous: Fitted | None
-    ) -> tuple[Belief, Observations, Fitted | None]:
+    def _fit(self, o: Observations, count: int, previous: Fitted | None) -> tuple[Belief, Observations, Fitted | None]:
         measured, last = self._measured(o), None
         if isinstance(self.model, GP):
             generator = torch.Generator().manual_seed(self.seed + count)
             names = tuple(name for name in self.problem.rows if name not in self.problem.known)
             has_objective = self.problem.objective not in self.problem.known
-            last = self.model.fit_warped(measured, names, self._snap, previous, generator, has_objective)
-            belief = last.belief
+            relevant = self._relevant(names)
+            # In the middle of what does not matter to a row, its data say nothing of it.
+            alike = (
+                measured if relevant is None else replace(measured, X=torch.where(relevant[:, None], measured.X, 0.5))
+            )
+            last = self.model.fit_warped(alike, names, self._snap, previous, generator, has_objective)
+            belief = last.belief if relevant is None else self._constant(last, measured, relevant)
             if last.observations.warp is not None:
                 o = o.warped(last.observations.warp.spread(self._is_measured))
         else:
@@ -117,6 +121,19 @@ class Surrogates:
             feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
             belief = BotorchBelief.of(self.model(rows), 0, False, feasible, snap=self._snap)
         return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap), o, last
+
+    def _relevant(self, rows: tuple[str, ...]) -> Bool[Tensor, "j d"] | None:
+        """Which columns each of these rows depends on; None where all depend on all."""
+        if all(task.parameters is None for task in self.problem.tasks.values()):
+            return None
+        return torch.stack([self.space.columns_of(self.problem.depends_on(row)) for row in rows])
+
+    def _constant(self, fitted: Fitted, measured: Observations, relevant: Bool[Tensor, "j d"]) -> GaussianProcess:
+        """The belief that varies over no lengthscale, and so exactly not at all, along columns that do not matter."""
+        assert isinstance(self.model, GP)
+        h = fitted.belief.hyperparameters
+        h = h._replace(lengthscale=torch.where(relevant, h.lengthscale, torch.inf))
+        return self.model.condition(replace(fitted.observations, X=measured.X), h, self._snap)
 
     def _measured(self, o: Observations) -> Observations:
         """The observations of the rows that are not known."""

@@ -173,13 +173,20 @@ def _check_noise(given: object, stated: _Stated, findings: Findings) -> None:
 def _tasks(given: Mapping[str, TaskTable] | None, stated: _Stated, findings: Findings) -> dict[str, Task] | None:
     if given is None:
         return None
-    tasks = {}
+    tasks, every = {}, ()
     for label, table in given.items():
         with _mapped(("tasks", label, "outcomes"), findings):
-            task = Task(**table.model_dump(exclude={"function", "command"}))
+            task = Task(**table.model_dump(exclude={"function", "command", "parameters"}))
             # beside a task that measures everything, so that only this one is judged
-            stated.problem(tasks={f"not {label}": Task(stated.problem().outcomes), label: task})
+            every = stated.problem().outcomes
+            stated.problem(tasks={f"not {label}": Task(every), label: task})
             tasks[label] = task
+        if table.parameters is not None and label in tasks:
+            with _mapped(("tasks", label, "parameters"), findings):
+                task = Task(**table.model_dump(exclude={"function", "command"}))
+                others = [outcome for outcome in every if outcome not in task.outcomes]
+                stated.problem(tasks={label: task, **({f"not {label}": Task(others)} if others else {})})
+                tasks[label] = task
     if not findings.concern(("tasks",)):
         with _mapped(("tasks",), findings):
             stated.problem(tasks=tasks)

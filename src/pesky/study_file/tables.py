@@ -92,6 +92,9 @@ class TaskTable(Table):
     cost: Positive | Literal["measured"] = Field(default=1.0, description='a number above 0, or "measured"')
     failures: Literal["record", "learn"] = Field(default="record", description='"record" or "learn"')
     timeout: Positive | None = Field(default=None, description="a number of seconds above 0")
+    parameters: list[Text] | None = Field(
+        default=None, description='a list of the parameters that it depends on, like ["units"]'
+    )
     function: Text | None = Field(default=None, description=_FUNCTION)
     command: Text | list[str] | None = Field(default=None, description=_COMMAND)
 
