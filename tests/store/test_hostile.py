@@ -105,9 +105,9 @@ def hostile_problems(folder: Path) -> list[dict]:
         {"sh": Real(0, 1), "-c": Real(0, 1), "touch sprung": Real(0, 1)}, minimize="f", constraints=["c >= 0"]
     )
     problems = [{**attack.to_dict(), "known": {"c": "subprocess:Popen"}, "tasks": {"all": {"outcomes": ["f"]}}}]
+    plain = Problem({"x": Real(0, 1)}, minimize="f", constraints=["c >= 0"]).to_dict()
     for word in TEXTS:
         name = word.replace("=", "")
-        plain = Problem({"x": Real(0, 1)}, minimize="f", constraints=["c >= 0"]).to_dict()
         problems.append({**plain, "known": {"c": word}, "tasks": {"all": {"outcomes": ["f"]}}, "noise": {}})
         problems.append({**plain, "parameters": {name: {"type": "choice", "options": [word, "b"]}}})
         problems.append({**plain, "tasks": {name: {"outcomes": ["f", "c"], "cost": word}}})
