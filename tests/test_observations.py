@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from pesky import Constraint, DataError, Problem, Real
 from pesky.numerics.warp import Warp
-from pesky.observations import FAR, Observations, check_outcomes, collect, observe, stack
+from pesky.observations import FAR, Observations, collect, observe, stack
 from pesky.problem import Task
+from pesky.problem.outcome_values import check_outcomes
 from pesky.space import Space
 
 

@@ -15,7 +15,7 @@ into the latent function of "yes".
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -23,11 +23,12 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from pesky.errors import DataError, unknown_name
+from pesky.errors import DataError
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.rows import GAUSSIAN, PROBIT
 from pesky.numerics.warp import Warp, moments
 from pesky.problem import Problem
+from pesky.problem.outcome_values import checked_outcomes
 from pesky.space import Space
 from pesky.space.exact import Exact, exact_outcomes
 
@@ -178,7 +179,7 @@ def collect(
     conditions = problem.conditions
     yes_no = {condition.outcome for condition in conditions if condition.is_yes_no}
     expected = tuple(dict.fromkeys((*problem.outcomes, *(name for name in problem.rows if name not in exact))))
-    told = [(u, _checked(outcomes, expected, yes_no, exact)) for u, outcomes in measured]
+    told = [(u, checked_outcomes(outcomes, expected, yes_no, exact)) for u, outcomes in measured]
     for u, _ in told:
         if u.shape != (space.dim,):
             raise DataError(f"a point had the shape {tuple(u.shape)}: expected ({space.dim},), as encode gives.")
@@ -219,22 +220,6 @@ def observe(
         scale=scale,
         kinds=tuple(PROBIT.kind if is_answer else GAUSSIAN.kind for is_answer in is_yes_no),
     )
-
-
-def check_outcomes(problem: Problem, outcomes: Mapping[str, object]) -> dict[str, float]:
-    """The measured outcomes as floats (a yes as 1, a no as 0), or a DataError that says which one does not fit."""
-    return _checked(outcomes, problem.outcomes, problem.yes_no, problem.known)
-
-
-def _checked(
-    outcomes: Mapping[str, object], expected: Sequence[str], yes_no: Set[str], known: Collection[str]
-) -> dict[str, float]:
-    for name in outcomes:
-        if name in known:
-            raise DataError(f"the outcome {name!r} is known and not measured: its function gives it, so leave it out.")
-        if name not in expected:
-            raise DataError(unknown_name("outcome", name, expected))
-    return {name: (PROBIT if name in yes_no else GAUSSIAN).check(name, value) for name, value in outcomes.items()}
 
 
 def _standardize(

@@ -4,6 +4,8 @@ import csv
 import io
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from pesky import Study
 from pesky.cli import exit_codes
 from pesky.run.rescue import Result, rescue
+from pesky.study_file import StudyFile
 
 
 @pytest.fixture(autouse=True)
@@ -198,3 +201,21 @@ def test_a_recommendation_is_confirmed_by_hand(pesky, project):
     assert x == pytest.approx(0.45, abs=0.1)
     text = pesky("status", "study.toml").stdout
     assert "recommendation: confirmed, it was measured and nothing since" in text
+
+
+@pytest.mark.parametrize(
+    "command", [["tell", "study.toml", "0", "f=1.5"], ["status", "study.toml"], ["show", "study.toml"]]
+)
+def test_what_decides_nothing_imports_no_torch(pesky, project, command):
+    """It takes seconds."""
+    study = Study(
+        StudyFile.read(project.folder / "study.toml", importing=False).problem,
+        storage="sqlite:///study.db",
+        rule="random",
+    )
+    study.ask()
+    study.store.close()
+    code = "import sys; from pesky.cli.app import app; app(sys.argv[1:], standalone_mode=False); "
+    code += "print(sorted({'torch', 'numpy', 'pandas'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", code, *command], cwd=project.folder, capture_output=True, text=True)
+    assert done.stdout.endswith("\n[]\n"), done.stdout + done.stderr

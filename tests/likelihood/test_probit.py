@@ -2,10 +2,8 @@ import math
 
 import mpmath
 import numpy as np
-import pytest
 import torch
 
-from pesky.errors import DataError
 from pesky.likelihood.base import z_score
 from pesky.likelihood.probit import YES_NO_NOISE, ProbitLikelihood
 
@@ -64,11 +62,3 @@ def test_a_pending_answer_tells_as_much_as_one_can_at_zero():
     torch.testing.assert_close(information.max(), torch.tensor(1 / YES_NO_NOISE))
     assert ProbitLikelihood.fixed_noise == YES_NO_NOISE
     assert not ProbitLikelihood.is_settled_by_repeating
-
-
-@pytest.mark.parametrize("given", [2, 0.5, math.nan, None, "yes"])
-def test_only_a_yes_or_a_no_can_be_told(given):
-    likelihood = ProbitLikelihood()
-    assert [likelihood.check("ok", each) for each in (True, 0, np.True_)] == [1.0, 0.0, 1.0]
-    with pytest.raises(DataError, match=r"'ok' was .*yes or no.*True or False"):
-        likelihood.check("ok", given)

@@ -15,6 +15,7 @@ from pesky.study_file import StudyFile
 
 if TYPE_CHECKING:
     from pesky.study import Study
+    from pesky.study.data import StudyData
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,18 @@ def open_study(file: StudyFile, *, read_only: bool = False) -> "Study":
             min_probability=run.min_probability,
             deciding_share=run.deciding_share,
         )
+    except ProblemError as error:
+        raise ProblemError(f"{error} `pesky run {file.path.name} --fresh` sets the stored one aside.") from error
+
+
+def open_data(file: StudyFile) -> "StudyData":
+    """The same without what decides and believes, which takes seconds to import: to tell a result takes none of it."""
+    from pesky.study.changes import opened
+    from pesky.study.data import StudyData
+
+    store = open_store(file.storage)
+    try:
+        return StudyData(file.problem, store, opened(store, file.name, file.problem, file.run.seed))
     except ProblemError as error:
         raise ProblemError(f"{error} `pesky run {file.path.name} --fresh` sets the stored one aside.") from error
 

@@ -33,7 +33,7 @@ def tell(
     """
     from pesky.cli.format import measured
     from pesky.cli.format import values as in_words
-    from pesky.cli.stored_study import open_study, read_snapshot
+    from pesky.cli.stored_study import open_data, read_snapshot
     from pesky.study_file import StudyFile
 
     if seconds is not None and not 0 <= seconds < math.inf:  # in this form, NaN is refused
@@ -49,14 +49,14 @@ def tell(
     file = StudyFile.read(study, importing=False)
     if id_ is not None and id_ not in {evaluation.id for evaluation in read_snapshot(file).evaluations}:
         raise DataError(f"there is no evaluation #{id_}: `pesky show {study}` lists them; --params adds your own data.")
-    opened = open_study(file)
+    opened = open_data(file)
     if not opened.identity.startswith(tag):
         raise DataError(
             f"#{id_} was asked by another study, {tag}, since when {file.name!r} was started anew: expected a question "
             f"of this one; `pesky tell {study} --params '{{...}}'` keeps what was measured as data of your own."
         )
     if params is not None:
-        evaluation = opened.add(json_object("--params", params), told)  # pyright: ignore[reportArgumentType]
+        evaluation = opened.add_one(json_object("--params", params), told)  # pyright: ignore[reportArgumentType]
     else:
         assert id_ is not None
         if told or not (failed or abandon):
@@ -74,9 +74,9 @@ def tell(
 
 
 def _recover(study: Path, path: Path) -> None:
-    from pesky.cli.stored_study import open_study
+    from pesky.cli.stored_study import open_data
     from pesky.study_file import StudyFile
     from pesky.wording import counted
 
-    taken = open_study(StudyFile.read(study, importing=False)).recover(path)
+    taken = open_data(StudyFile.read(study, importing=False)).recover(path)
     typer.echo(f"{counted(len(taken))} told from {path}; it can be deleted.")

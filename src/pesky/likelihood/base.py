@@ -31,10 +31,6 @@ class Likelihood(ABC):
     """Whether measuring at one point again and again leaves no doubt of z there."""
 
     @abstractmethod
-    def check(self, name: str, given: object) -> float:
-        """What a user told of the outcome as a number, or a DataError that says what was expected."""
-
-    @abstractmethod
     def entropy(
         self, mean: Float[Tensor, "*#b"], variance: Float[Tensor, "*#b"], noise: Float[Tensor, "*#b"]
     ) -> Float[Tensor, "*#b"]:

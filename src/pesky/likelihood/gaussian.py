@@ -1,15 +1,12 @@
 """A number with Gaussian noise."""
 
-import math
 from typing import ClassVar
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.errors import DataError
 from pesky.likelihood.base import Likelihood
-from pesky.problem.fields import number
 
 
 class GaussianLikelihood(Likelihood):
@@ -18,14 +15,6 @@ class GaussianLikelihood(Likelihood):
     kind: ClassVar[str] = "gaussian"
     answer_noise: ClassVar[float] = 0.0
     is_settled_by_repeating: ClassVar[bool] = True
-
-    def check(self, name: str, given: object) -> float:
-        value = number(given)
-        if not math.isfinite(value):
-            raise DataError(
-                f"the outcome {name!r} was {given!r}: expected a finite number; leave it out if it has none."
-            )
-        return value
 
     def entropy(
         self, mean: Float[Tensor, "*#b"], variance: Float[Tensor, "*#b"], noise: Float[Tensor, "*#b"]

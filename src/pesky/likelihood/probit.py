@@ -6,11 +6,9 @@ from typing import ClassVar
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.errors import DataError
 from pesky.infer.gaussian import log_cdf, truncation
 from pesky.infer.latent import Tilted
 from pesky.likelihood.base import LatentLikelihood, z_score
-from pesky.problem.fields import number
 
 YES_NO_NOISE = math.pi / 2
 """Variance of the Gaussian measurement of the latent value z that an answer amounts to.
@@ -32,15 +30,6 @@ class ProbitLikelihood(LatentLikelihood):
     answer_noise: ClassVar[float] = 1.0
     fixed_noise: ClassVar[float] = YES_NO_NOISE
     is_settled_by_repeating: ClassVar[bool] = False
-
-    def check(self, name: str, given: object) -> float:
-        value = number(given)
-        if value not in (0.0, 1.0):
-            raise DataError(
-                f"the outcome {name!r} was {given!r}: it is a yes or no, so expected True or False (or 1 or 0); "
-                "leave it out if there is no answer."
-            )
-        return value
 
     def entropy(
         self, mean: Float[Tensor, "*#b"], variance: Float[Tensor, "*#b"], noise: Float[Tensor, "*#b"]

@@ -1,6 +1,7 @@
 """What may change of the problem of a stored study, and what would make its data meaningless."""
 
 import logging
+import uuid
 from collections.abc import Iterable
 
 from pesky.errors import ProblemChanged, ProblemError
@@ -9,6 +10,13 @@ from pesky.store import Evaluation, Store, StudyRecord
 from pesky.study.stored import stored_problem
 
 log = logging.getLogger("pesky")
+
+
+def opened(store: Store, name: str, problem: Problem, seed: int) -> StudyRecord:
+    """The study of that name, begun if it is not there, and continued with this problem if it is."""
+    kept = store.open(name, problem.to_json(), seed, uuid.uuid4().hex)
+    continued(store, kept, problem)
+    return kept
 
 
 def continued(store: Store, kept: StudyRecord, problem: Problem) -> None:

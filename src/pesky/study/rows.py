@@ -5,11 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pesky.errors import DataError
-from pesky.observations import check_outcomes
 from pesky.problem import Problem
+from pesky.problem.outcome_values import check_outcomes
 from pesky.problem.reading import is_empty, read_number, read_value
 from pesky.store import Datum
 from pesky.study.export import ATTRIBUTE, OURS
+from pesky.study.told import task_of
 
 STATE = f"{OURS}state"
 MOST = 10
@@ -77,11 +78,6 @@ def data_of(problem: Problem, rows: Sequence[Row]) -> list[Datum]:
         listed = "\n".join(f"  {each}" for each in [*mistakes[:MOST], *more])
         raise DataError(f"nothing was added, since of {len(rows)} rows {len(mistakes)} cannot be:\n{listed}")
     return data
-
-
-def task_of(problem: Problem, outcomes: Mapping[str, float]) -> str:
-    """The first task that measures one of the outcomes."""
-    return next(name for name, task in problem.tasks.items() if outcomes.keys() & set(task.outcomes))
 
 
 def _columns(problem: Problem, names: Sequence[object]) -> dict[object, tuple[str, str]]:

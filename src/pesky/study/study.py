@@ -3,13 +3,11 @@
 import logging
 import secrets
 import threading
-import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pesky.acquire.base import Rule
@@ -17,21 +15,21 @@ from pesky.decide import Decision
 from pesky.errors import DataError, ProblemError
 from pesky.model.belief import Belief
 from pesky.model.surrogate import GP
-from pesky.observations import Observations, check_outcomes
+from pesky.observations import Observations
 from pesky.problem import Option, Problem
 from pesky.problem.fields import whole
 from pesky.problem.known import KnownFunction
 from pesky.run.budget import Budget, Ending
 from pesky.run.loop import Loop
 from pesky.run.progress import Progress
-from pesky.run.rescue import Result
 from pesky.run.slots import Function
 from pesky.run.spending import beyond, kept_by_store, spent
 from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
-from pesky.study.changes import check_current, continued
+from pesky.study.changes import check_current, opened
 from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, positive, share
+from pesky.study.data import StudyData
 from pesky.study.described import described
 from pesky.study.explain import Explanation
 from pesky.study.limits import Request, several
@@ -39,12 +37,11 @@ from pesky.study.own_questions import copies, questions_at
 from pesky.study.prediction import Prediction
 from pesky.study.recommend import Grounds, best_from, recommendation_from
 from pesky.study.recommendation import Recommendation
-from pesky.study.rows import Row, data_of, rows_of, task_of
-from pesky.study.stored import StoredEvaluations, all_problems, name_in, stored_problem
+from pesky.study.rows import Row, data_of, rows_of
+from pesky.study.stored import all_problems, name_in, stored_problem
 from pesky.study.suggest import Suggester
 from pesky.study.surrogates import FitBotorch, Surrogates
 from pesky.study.time_budget import TimeBudget
-from pesky.study.told import attempt_of, check_task, expected_of, id_of, rescued_results, told_values
 from pesky.study.what_if import Tradeoff, thresholds_of, tradeoffs
 
 if TYPE_CHECKING:
@@ -54,7 +51,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("pesky")
 
 
-class Study:
+class Study(StudyData):
     """Ask what to measure next, tell what came out, and get the recommendation at any time.
 
     Args:
@@ -95,19 +92,18 @@ class Study:
             )
         if not isinstance(name, str) or not name.strip():
             raise ProblemError(f"the study's name was {name!r}: expected a text.")
-        self.problem, self.name, self.space = problem, name, Space.of(problem)
+        self.space = Space.of(problem)
         seed = secrets.randbelow(2**31) if seed is None else whole("seed", seed)
         self.rule = checked_rule(rule, problem, self.space)
         fitted = checked_model(model, problem, self.space, self.rule)
         self.initial = whole("initial", initial, 1)
         least, time_share = share("min_probability", min_probability), positive("deciding_share", deciding_share)
-        self.store = open_store(storage) if storage is None or isinstance(storage, str) else storage
-        kept = self.store.open(name, problem.to_json(), seed, uuid.uuid4().hex)
-        continued(self.store, kept, problem)
-        self.seed, self.identity = kept.seed, kept.identity
+        store = open_store(storage) if storage is None or isinstance(storage, str) else storage
+        kept = opened(store, name, problem, seed)
+        super().__init__(problem, store, kept)
+        self.seed = kept.seed
         self._surrogates = Surrogates(problem, self.space, fitted, self.seed)
         self._suggester = Suggester(self._surrogates, self.rule, self.initial, least, time_share)
-        self._stored = StoredEvaluations(self.store, kept, problem)
         # The store takes care of itself. Deciding takes seconds: nobody who tells waits for it.
         self._deciding = threading.RLock()
 
@@ -128,11 +124,6 @@ class Study:
         name = name_in(store, name)
         problem = stored_problem(store.load(name))
         return cls(problem if known is None else problem.knowing(known), storage=store, name=name, **settings)
-
-    @property
-    def evaluations(self) -> Mapping[int, Evaluation]:
-        """Every evaluation by its id, as the storage has it now."""
-        return self._stored.read()
 
     @property
     def problems(self) -> list[tuple[datetime, Problem]]:
@@ -244,59 +235,6 @@ class Study:
 
     # -- tell --------------------------------------------------------------------------------------------------------
 
-    def tell(
-        self, evaluation: Evaluation | int, outcomes: Mapping[str, float], *, seconds: float | None = None
-    ) -> Evaluation:
-        """Take in any subset of the evaluation's outcomes; the rest may come later.
-
-        Telling the same again changes nothing; a different value for the same outcome is refused. `seconds` is how
-        long the measurement took, where costs are measured.
-        """
-        asked, values = self._asked(evaluation), told_values(self.problem, outcomes)
-        expected = expected_of(self.problem, asked.task, values)
-        check_task(asked.task, expected, values)
-        return self.store.tell(self.identity, asked.id, values, expected, seconds, attempt=attempt_of(evaluation))
-
-    def fail(self, evaluation: Evaluation | int, reason: str, *, seconds: float | None = None) -> Evaluation:
-        """Record that measuring failed, and why; a task with failures="learn" learns from it."""
-        asked = self._asked(evaluation)
-        return self.store.fail(
-            self.identity, asked.id, str(reason), attempt=attempt_of(evaluation), seconds=seconds, outcomes={}
-        )
-
-    def recover(self, path: str | Path) -> list[Evaluation]:
-        """Take in the results of a file that a run wrote when its storage would not take them; again, if need be."""
-        return [self._recovered(each) for each in rescued_results(path, self.identity)]
-
-    def _recovered(self, result: Result) -> Evaluation:
-        values = check_outcomes(self.problem, result.outcomes)
-        expected = expected_of(self.problem, self._asked(result.id).task, values)
-        if result.error is None:
-            tell = partial(self.store.tell, self.identity, result.id, values, expected, result.seconds)
-            return tell(attempt=result.attempt, attributes=result.attributes)
-        fail = partial(self.store.fail, self.identity, result.id, result.error, attempt=None, seconds=result.seconds)
-        return fail(outcomes=values, attributes=result.attributes)
-
-    def release(self, evaluation: Evaluation | int, reason: str = "let go") -> Evaluation:
-        """Let go of an evaluation that is not measured after all: it is asked again, and counts as no failure."""
-        return self.store.release(
-            self.identity, self._asked(evaluation).id, str(reason), attempt=attempt_of(evaluation)
-        )
-
-    def renew(self, evaluation: Evaluation, lease: float) -> bool:
-        """Extend the lease by so many seconds from now; False if the evaluation was handed to someone else since.
-
-        A lease that ran out is there again, unless that happened.
-        """
-        if evaluation.lease is None:
-            raise DataError(f"evaluation {evaluation.id} has no lease: ask with lease=... to renew it.")
-        asked = self._asked(evaluation)
-        return asked.id in self.store.renew(self.identity, {asked.id: evaluation.attempts}, lease)
-
-    def abandon(self, evaluation: Evaluation | int) -> None:
-        """Expect no further outcomes of this evaluation; what was told stays, and a late result is still accepted."""
-        self.store.abandon(self.identity, self._asked(evaluation).id)
-
     @overload
     def add(self, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation: ...
 
@@ -316,9 +254,7 @@ class Study:
         if outcomes is None:
             return self.add_rows(rows_of(params))
         assert isinstance(params, Mapping)
-        self.space.check(params)
-        values = told_values(self.problem, outcomes)
-        return _callers(self.store.add(self.identity, task_of(self.problem, values), params, values))
+        return _callers(self.add_one(params, outcomes))
 
     def add_rows(self, rows: Sequence[Row]) -> list[Evaluation]:
         """The same for rows that each say where they are from, as `pesky.study.rows` reads them."""
@@ -344,38 +280,6 @@ class Study:
         names = checked_tasks(tasks, self.problem)
         questions = questions_at(self.problem, params, names, self.evaluations)
         return [_callers(e) for e in self.store.enqueue(self.identity, questions)]
-
-    def _asked(self, evaluation: Evaluation | int) -> Evaluation:
-        """The evaluation that was given, or that has the number, if it is one of this very study."""
-        id_ = id_of(evaluation, self.identity)
-        if isinstance(evaluation, Evaluation):
-            return evaluation
-        is_number = isinstance(id_, int)
-        known = self._stored.seen if is_number and id_ in self._stored.seen else self.evaluations
-        if not is_number or id_ not in known:
-            raise DataError(
-                f"{id_!r} is no evaluation of this study: give what `ask` returned or its id, or use "
-                "`study.add(params, outcomes)` for data of your own."
-            )
-        return known[id_]
-
-    def outcomes(self, evaluation: Evaluation | int) -> dict[str, float]:
-        """What was told of an evaluation so far."""
-        found = self.evaluations.get(evaluation.id if isinstance(evaluation, Evaluation) else evaluation)
-        return {} if found is None else dict(found.outcomes)
-
-    def correct(self, evaluation: Evaluation | int, outcomes: Mapping[str, float], reason: str = "") -> Evaluation:
-        """Put these values in place of those that were told; the old ones and the reason stay in its `corrections`."""
-        values = told_values(self.problem, outcomes)
-        return self.store.correct(self.identity, self._asked(evaluation).id, values, str(reason))
-
-    def exclude(self, evaluation: Evaluation | int, reason: str = "") -> Evaluation:
-        """Learn nothing from this evaluation, and ask it again where that is worth it; it is kept, and was paid for."""
-        return self.store.exclude(self.identity, self._asked(evaluation).id, str(reason))
-
-    def include(self, evaluation: Evaluation | int, reason: str = "") -> Evaluation:
-        """Learn from an evaluation again that was excluded."""
-        return self.store.include(self.identity, self._asked(evaluation).id, str(reason))
 
     # -- believe and recommend ---------------------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from pesky.errors import DataError
-from pesky.observations import check_outcomes
 from pesky.problem import Problem
+from pesky.problem.outcome_values import check_outcomes
 from pesky.run.rescue import Result, read_results
 from pesky.store import Evaluation
 
@@ -39,6 +39,11 @@ def told_values(problem: Problem, outcomes: Mapping[str, float]) -> dict[str, fl
 def expected_of(problem: Problem, task: str, told: Mapping[str, float]) -> tuple[str, ...]:
     """The outcomes that the task measures; what is told, of one that the problem does not have any more."""
     return problem.tasks[task].outcomes if task in problem.tasks else tuple(told)
+
+
+def task_of(problem: Problem, outcomes: Mapping[str, float]) -> str:
+    """The first task that measures one of the outcomes."""
+    return next(name for name, task in problem.tasks.items() if outcomes.keys() & set(task.outcomes))
 
 
 def check_task(task: str, expected: Collection[str], told: Collection[str]) -> None:
