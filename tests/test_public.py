@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 
 PUBLIC = {
     "pesky": """
-        Budget Choice Constraint DataError Ending Evaluation FixedHyperparameters GP Integer PeskyError Problem
+        Budget Choice Constraint DataError Ending Evaluation FixedHyperparameters GP Integer Outcome PeskyError Problem
         ProblemError Progress Real Recommendation Resource StorageError Study Task
     """,
     "pesky.acquire": """

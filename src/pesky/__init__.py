@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pesky.errors import DataError, PeskyError, ProblemError, StorageError
-from pesky.problem import Choice, Constraint, Integer, Problem, Real, Resource, Task
+from pesky.problem import Choice, Constraint, Integer, Outcome, Problem, Real, Resource, Task
 
 if TYPE_CHECKING:
     from pesky.model.surrogate import GP, FixedHyperparameters
@@ -34,6 +34,7 @@ __all__ = [
     "Evaluation",
     "FixedHyperparameters",
     "Integer",
+    "Outcome",
     "PeskyError",
     "Problem",
     "ProblemError",

@@ -61,6 +61,8 @@ class Observations:
     """Of scaled values; None: they stay as they are."""
     relative_noise: Float[Tensor, "*w J N"] | None = None
     """Noise variance of each datum as a multiple of its row's; None: all are alike."""
+    range: Float[Tensor, "*w J 2"] | None = None
+    """The least and the largest value of each row in the units of its outcome; None: all are without limits."""
 
     @property
     def likelihoods(self) -> Likelihoods:
@@ -80,6 +82,7 @@ class Observations:
             kinds=self.likelihoods.select(rows).kinds,
             warp=None if self.warp is None else self.warp.select(rows),
             relative_noise=None if self.relative_noise is None else self.relative_noise[..., rows, :],
+            range=None if self.range is None else self.range[..., rows, :],
         )
 
     def warped(self, warp: Warp, expected: Float[Tensor, "*w J N"] | None = None) -> "Observations":
@@ -115,10 +118,12 @@ class Observations:
     def to_user(self, row: int, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Scaled values of a row, in its outcome's own units; quantiles of what is believed map to quantiles.
 
-        Of an outcome that is maximized or has an upper limit, the low ones map to the high ones.
+        Of an outcome that is maximized or has an upper limit, the low ones map to the high ones. What would leave the
+        declared range is at its end.
         """
         values = values if self.warp is None else self.warp.of_row(row).invert(values)
-        return self.direction[..., row] * (values * self.scale[..., row] + self.offset[..., row])
+        values = self.direction[..., row] * (values * self.scale[..., row] + self.offset[..., row])
+        return values if self.range is None else values.clamp(self.range[..., row, 0], self.range[..., row, 1])
 
     def mean_to_user(self, row: int, mean: Float[Tensor, "*b"], variance: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Expected value in the outcome's own units, where the scaled value is normal with these moments."""
@@ -131,7 +136,7 @@ class Observations:
         return self._moments_to_user(row, mean, variance)[1].sqrt()
 
     def _moments_to_user(self, row: int, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
-        if self.warp is None:
+        if self.warp is None and self.range is None:
             return self.to_user(row, mean), variance * self.scale[..., row].square()
         return moments(lambda values: self.to_user(row, values), mean, variance)
 
@@ -219,6 +224,7 @@ def observe(
         offset=_vector([offset for _, offset, _ in rows]),
         scale=scale,
         kinds=tuple(PROBIT.kind if is_answer else GAUSSIAN.kind for is_answer in is_yes_no),
+        range=_range(problem),
     )
 
 
@@ -241,6 +247,16 @@ def _standardize(
     # A division may round to zero what is just infeasible.
     scaled = torch.where((signed < offset) & (scaled >= 0), -torch.finfo(scaled.dtype).tiny, scaled)
     return scaled, offset, scale
+
+
+def _range(problem: Problem) -> Float[Tensor, "J 2"] | None:
+    """The declared range of each row, infinite where none is."""
+    if not problem.ranges:
+        return None
+    declared = [problem.ranges.get(row) for row in problem.rows]
+    low = [-math.inf if each is None or each.low is None else each.low for each in declared]
+    high = [math.inf if each is None or each.high is None else each.high for each in declared]
+    return torch.stack([_vector(low), _vector(high)], -1)
 
 
 def _vector(numbers: Sequence[float]) -> Float[Tensor, " n"]:

@@ -10,7 +10,8 @@ from pesky.problem.problem import Problem
 
 def check_outcomes(problem: Problem, outcomes: Mapping[str, object]) -> dict[str, float]:
     """The measured outcomes as floats (a yes as 1, a no as 0), or a DataError that says which one does not fit."""
-    return checked_outcomes(outcomes, problem.outcomes, problem.yes_no, problem.known)
+    told = checked_outcomes(outcomes, problem.outcomes, problem.yes_no, problem.known)
+    return {name: problem.ranges[name].check(each) if name in problem.ranges else each for name, each in told.items()}
 
 
 def checked_outcomes(

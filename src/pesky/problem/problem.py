@@ -11,6 +11,7 @@ from pesky.problem.dependences import check_dependences
 from pesky.problem.expression import Expression
 from pesky.problem.fields import FrozenDict, build, finite, listed, name, named
 from pesky.problem.known import KnownFunction, from_paths, known_functions, to_paths, without_expressions
+from pesky.problem.outcome import Outcome, declared_outcomes
 from pesky.problem.parameter_constraints import check_names, constraint_of, expressions_of
 from pesky.problem.parameters import Option, Parameter, from_plain, to_plain
 from pesky.problem.task import Resource, Task
@@ -29,6 +30,7 @@ class Problem:
     (the default) that it is to be inferred. `known` are outcomes that need no measuring: a function
     of the parameters (a dict, as functions that measure get it) gives each of them exactly, and at no cost; it may be
     named by its import path, "module:function". Constraints on parameters, like "x + z <= 1", are known as they are.
+    `outcomes` declare ranges that values never leave: [Outcome("error", low=0, high=1)].
     """
 
     parameters: Mapping[str, Parameter]
@@ -40,6 +42,8 @@ class Problem:
     resources: Mapping[str, Resource]
     # Functions are stored by name at best, and are not equal again; which outcomes are known, the tasks show as well.
     known: Mapping[str, KnownFunction] = field(compare=False)
+    ranges: Mapping[str, Outcome]
+    """What was declared of outcomes."""
 
     def __init__(
         self,
@@ -51,6 +55,9 @@ class Problem:
         noise: float | Mapping[str, float | None] | None = None,
         resources: Mapping[str, Resource | Sequence[str]] | None = None,
         known: Mapping[str, KnownFunction | str] | None = None,
+        outcomes: Iterable[Outcome] | Mapping[str, Outcome | Mapping[str, float]] | None = None,
+        *,
+        ranges: Mapping[str, Outcome] | None = None,  # the field that `outcomes` makes, so that `replace` finds it
     ):
         if (minimize is None) == (maximize is None):
             raise ProblemError(
@@ -73,6 +80,8 @@ class Problem:
         check_dependences(self.tasks, self.parameters)
         object.__setattr__(self, "noise", _noise(noise, self.outcomes, self.yes_no, self.known))
         object.__setattr__(self, "resources", _resources(resources, self.tasks))
+        declared = ranges if outcomes is None else outcomes
+        object.__setattr__(self, "ranges", declared_outcomes(declared, self.outcomes, self.yes_no, self.known))
 
     @property
     def objective(self) -> str:
@@ -182,6 +191,8 @@ class Problem:
             "resources": {key: _plain(resource) for key, resource in self.resources.items()},
         }
         # Only where there are some, so that studies stored by older versions have the same text.
+        if self.ranges:
+            plain["outcomes"] = {key: outcome.to_plain() for key, outcome in self.ranges.items()}
         return {**plain, "known": paths} if (paths := to_paths(self.known)) else plain
 
     @classmethod
@@ -245,6 +256,7 @@ def _identity(problem: Problem) -> dict[str, dict[str, object]]:
             for key, task in problem.tasks.items()
         },
         "noise of": dict(problem.noise),
+        "range of": {key: str(outcome) for key, outcome in problem.ranges.items()},
         "outcome": dict.fromkeys(to_paths(problem.known), "known"),
     }
 

@@ -5,14 +5,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from pesky.errors import ProblemError, unknown_name
-from pesky.problem import Constraint, Parameter, Problem, Real, Resource, Task
+from pesky.problem import Constraint, Outcome, Parameter, Problem, Real, Resource, Task
 from pesky.problem.fields import name
 from pesky.problem.known import Imported
 from pesky.problem.parameters import from_plain
 from pesky.study_file.constraints import constraints_of, measured_of
 from pesky.study_file.key_lines import Key
 from pesky.study_file.mistakes import Findings
-from pesky.study_file.tables import PARAMETERS, ResourceTable, StudyTable, TaskTable
+from pesky.study_file.tables import PARAMETERS, OutcomeTable, ResourceTable, StudyTable, TaskTable
 from pesky.study_file.validate import validated
 
 _TYPES = {"float": "real", "double": "real", "number": "real", "int": "integer"}
@@ -54,10 +54,11 @@ def problem_of(
     if not _state_known(known, stated, findings):
         return None  # nor is what there is to measure
     _check_noise(table.noise, stated, findings)
+    outcomes = _outcomes(table.outcomes, stated, findings)
     measured = _tasks(tasks, stated, findings)
     resources = _resources(table.resources, measured, stated, findings)
     with _mapped((), findings):
-        return stated.problem(parameters, tasks=measured, noise=table.noise, resources=resources)
+        return stated.problem(parameters, tasks=measured, noise=table.noise, resources=resources, outcomes=outcomes)
     return None
 
 
@@ -168,6 +169,18 @@ def _check_noise(given: object, stated: _Stated, findings: Findings) -> None:
     if not isinstance(given, dict):
         with _mapped(("noise",), findings):
             stated.problem(noise=given)
+
+
+def _outcomes(given: dict[str, object], stated: _Stated, findings: Findings) -> dict[str, Outcome]:
+    outcomes = {}
+    for label, each in given.items():
+        key = ("outcomes", label)
+        table = validated(OutcomeTable, each, key, findings)
+        if table is not None:
+            with _mapped(key, findings):
+                stated.problem(outcomes={label: table.model_dump()})
+                outcomes[label] = Outcome(label, table.low, table.high)
+    return outcomes
 
 
 def _tasks(given: Mapping[str, TaskTable] | None, stated: _Stated, findings: Findings) -> dict[str, Task] | None:

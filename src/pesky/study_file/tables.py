@@ -36,6 +36,7 @@ class StudyTable(Table):
     noise: float | dict[str, Any] | None = Field(
         default=None, description="a standard deviation, or a table with one for each outcome, like { f = 0.1 }"
     )
+    outcomes: dict[str, Any] = Field(default={}, description="a table for each outcome, like [outcomes.error]")
     known: dict[str, Any] = Field(
         default={}, description='a table with a function for each known outcome, like { cost = "prices:total" }'
     )
@@ -83,6 +84,13 @@ class ConstraintTable(Table):
     sense: Literal[">=", "<=", "is"] = Field(description='">=", "<=", or "is" for a yes or no')
     threshold: bool | float = Field(description="a number, or true or false where the sense is")
     confidence: Share = Field(default=0.95, description="a number between 0 and 1")
+
+
+class OutcomeTable(Table):
+    """The range that an outcome never leaves."""
+
+    low: float | None = Field(default=None, description="a number")
+    high: float | None = Field(default=None, description="a number")
 
 
 class TaskTable(Table):
