@@ -9,6 +9,7 @@ from study.quick import QUICK
 
 from pesky import Choice, Constraint, Integer, Problem, Real, Study, Task
 from pesky.errors import DataError, ProblemChanged, ProblemError, StudyGone
+from pesky.run.best import best_measured
 from pesky.store import MemoryStore, Question, State
 from pesky.study.set_aside import set_aside
 
@@ -252,6 +253,18 @@ def test_an_excluded_evaluation_teaches_nothing_is_paid_for_and_may_be_asked_aga
     study.include(1)
     assert study.observations().mask.sum() == 3
     assert [each.reason for each in study.evaluations[1].corrections] == ["the sensor was off", ""]
+
+
+def test_what_is_outside_or_excluded_is_not_the_best_that_was_measured():
+    store = MemoryStore()
+    study = Study(problem(), storage=store)
+    for x in (0.3, 0.5, 0.7):
+        study.add({"x": x, "n": 1, "kind": "b"}, measure({"x": x, "n": 1, "kind": "b"}))
+    narrow = problem(parameters={**dict(reversed(SPACE.items())), "x": Real(0.4, 1)})
+    assert best_measured(problem(), study.evaluations.values()) == pytest.approx(0.1)
+    assert best_measured(narrow, study.evaluations.values()) == pytest.approx(0.14)
+    study.exclude(1)
+    assert best_measured(narrow, study.evaluations.values()) == pytest.approx(0.26)
 
 
 def test_ten_changes_of_mind_lose_nothing(tmp_path, caplog):

@@ -79,7 +79,7 @@ class Asker:
 
     def _situation(self) -> tuple[object, ...]:
         """What must change before a resource that had nothing worth asking is asked again."""
-        return tuple((e.state, len(e.outcomes)) for e in self._storage.evaluations().values())
+        return tuple((e.state, len(e.outcomes), e.is_excluded) for e in self._storage.evaluations().values())
 
     def why_over(self) -> tuple[Kind, str] | None:
         """Why there is nothing more to ask; None while others are measuring, whose evaluations may still be lost."""

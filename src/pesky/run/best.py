@@ -5,6 +5,7 @@ from contextlib import suppress
 
 from pesky.problem import Option, Problem
 from pesky.problem.fields import number
+from pesky.problem.values import belongs
 from pesky.store import Evaluation
 
 
@@ -16,8 +17,10 @@ def best_measured(problem: Problem, evaluations: Iterable[Evaluation]) -> float 
     """
     points: dict[tuple[Option, ...], dict[str, float]] = {}
     for e in evaluations:
-        if e.outcomes and not e.is_excluded:
-            points.setdefault(tuple(e.params.values()), {}).update(e.outcomes)
+        values = tuple(e.params[name] for name in problem.parameters)
+        is_inside = all(map(belongs, problem.parameters.values(), values))  # of the bounds as they are now
+        if e.outcomes and is_inside and not e.is_excluded:
+            points.setdefault(values, {}).update(e.outcomes)
     values = [_objective(problem, params, told) for params, told in points.items()]
     feasible = [problem.sign * value for value in values if value is not None]
     return problem.sign * min(feasible) if feasible else None
