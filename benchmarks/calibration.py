@@ -67,10 +67,10 @@ def judge(name: str, seed: int, evaluations: int) -> Judged:
 
     before = evaluations - min(3, evaluations // 10)
     for count in range(1, before + 1):
-        study.run(measure, pesky.Budget(evaluations=count, confirm=0))
+        study.run(measure, pesky.Budget(evaluations=count, confirm=0), progress=False)
         if count >= evaluations // 2 and (count == before or count % 3 == 0):
             look(study, case, judged)
-    study.run(measure, pesky.Budget(evaluations=evaluations))
+    study.run(measure, pesky.Budget(evaluations=evaluations), progress=False)
     finish(study, case, judged)
     return judged
 

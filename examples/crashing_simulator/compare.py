@@ -40,7 +40,7 @@ def optimize(failures: Failures, seed: int, evaluations: int) -> Run:
     """A study of so many evaluations."""
     task = replace(FILE.problem.tasks["simulate"], failures=failures)
     study = pesky.Study(replace(FILE.problem, tasks={"simulate": task}), seed=seed)
-    study.run(simulate, pesky.Budget(evaluations=evaluations))
+    study.run(simulate, pesky.Budget(evaluations=evaluations), keep_going=True, progress=False)
     crashed = [evaluation.error is not None for evaluation in study.evaluations.values()]
     recommendation = study.recommend()
     try:

@@ -46,7 +46,7 @@ class Run:
 def optimize(seed: int, evaluations: int) -> Run:
     """A study of so many evaluations."""
     study = pesky.Study(FILE.problem, seed=seed)
-    study.run(train, pesky.Budget(evaluations=evaluations))
+    study.run(train, pesky.Budget(evaluations=evaluations), progress=False)
     recommendation = study.recommend()
     kept = [
         e
