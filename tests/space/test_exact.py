@@ -8,8 +8,9 @@ import torch
 
 from pesky import Choice, Integer, Problem, ProblemError, Real
 from pesky.errors import DataError
-from pesky.observations import check_outcomes, collect
+from pesky.observations import collect
 from pesky.problem import Parameter
+from pesky.problem.outcome_values import check_outcomes
 from pesky.space import Space
 from pesky.space.exact import Exact, exact_outcomes
 
