@@ -63,7 +63,8 @@ def test_a_terminal_has_a_live_view_with_what_is_printed_above(project):
     assert re.search(r"running +#1 all", text)
     assert re.search(r"best so far +f = ", text)
     assert text.count("[heating] up") == 3
-    assert text.rstrip().splitlines()[-1].startswith("Holds with probability")
+    last = text.rstrip().splitlines()[-5:]  # what is said of points that were not measured may follow
+    assert any(line.startswith("Holds with probability") for line in last)
 
 
 @pytest.mark.long
