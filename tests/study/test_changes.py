@@ -60,7 +60,7 @@ def again(store: MemoryStore, **given: Any) -> Study:
         {"tasks": {"score": Task(["f"]), "check": Task(["c"])}},
         {"known": {"c": lambda p: p["x"] - 0.2}},
     ],
-    ids=str,
+    ids=lambda given: "-".join(given),
 )
 def test_a_stored_study_goes_on_with_another_problem(given, caplog):
     store = MemoryStore()
