@@ -10,7 +10,7 @@ export PYTHONDONTWRITEBYTECODE =
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test long quick lint types layers pytest format bench experiments clean
+.PHONY: help run test long times quick lint types layers pytest format bench experiments clean
 
 help:  ## show the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -32,6 +32,12 @@ test: lint types layers pytest  ## everything that must hold before a commit
 long: $(TEST_READY)  ## the tests that take longest, which `make test` leaves out: before a release, and every night
 	$(BIN)/pytest -n 2 --dist worksteal -m long
 
+times: export PESKY_TIMES = $(CURDIR)/build/times.tsv
+times: $(TEST_READY)  ## all tests, with the processor time of each in build/times.tsv: what takes long belongs in tests/long.txt
+	mkdir -p build && rm -f $(PESKY_TIMES)
+	$(BIN)/pytest -n 2 --dist worksteal -m '' -p processor_time
+	sort -rn $(PESKY_TIMES) | head -50
+
 # Without ROOM: what most changes break first. With it: all tests of one room, whatever they take.
 ROOM ?=
 ROOMS := infer numerics likelihood space problem decide optimum study_file
@@ -52,7 +58,7 @@ layers: $(TEST_READY)  ## check that nothing imports to its right
 	$(BIN)/lint-imports
 
 # small matrices: a second thread per process only gets in the way, and times of one thread compare
-pytest long quick bench experiments: export OMP_NUM_THREADS = 1
+pytest long times quick bench experiments: export OMP_NUM_THREADS = 1
 
 pytest: $(TEST_READY)  ## run the tests
 	$(BIN)/pytest -n 2 --dist worksteal

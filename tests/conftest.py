@@ -1,6 +1,7 @@
 """Every test runs in float64, on one thread, and with the shapes in the package's types checked."""
 
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +27,19 @@ settings.load_profile("pesky")
 # in the background of a shell Ctrl-C is ignored, by the processes that tests start as well
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+LONG = set((Path(__file__).parent / "long.txt").read_text().splitlines())
+"""Classes, tests and cases of tests that `make test` leaves out, because they take more than two seconds of processor
+time and shorter ones look at the same: `make long` runs them, and `make times` measures what belongs there."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that take long."""
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        if LONG & {item.nodeid, function, function.rpartition("::")[0]}:
+            item.add_marker("long")
 
 
 @pytest.fixture(autouse=True, scope="module")

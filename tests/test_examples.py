@@ -47,7 +47,6 @@ def pesky(clone: Path, *arguments: str) -> dict:
 # -- study files -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
 def test_toy_is_solved_drawn_and_then_complete(clone: Path) -> None:
     first = pesky(clone, "run", "examples/toy/study.toml")
     assert first["evaluations"] == 30
@@ -60,7 +59,6 @@ def test_toy_is_solved_drawn_and_then_complete(clone: Path) -> None:
     assert "nothing was measured" in python(clone, "pesky.cli", "run", "examples/toy/study.toml")
 
 
-@pytest.mark.long
 def test_toy_decoupled_measures_most_where_it_matters(clone: Path) -> None:
     done = pesky(clone, "run", "examples/toy/decoupled.toml", "--evaluations", "24")
     x1, x2 = done["recommendation"]["params"].values()
@@ -77,7 +75,6 @@ def test_the_picture_says_what_to_run_first(clone: Path, capsys: pytest.CaptureF
     assert not (clone / "examples/toy/study.db").exists()
 
 
-@pytest.mark.long
 def test_digits_are_read_by_a_network_within_its_limits(clone: Path) -> None:
     done = pesky(clone, "run", "examples/digits/study.toml", "--evaluations", "12")
     assert done["evaluations"] == 12
@@ -95,7 +92,6 @@ def test_a_network_that_reads_digits_has_an_error_and_a_size() -> None:
     assert first["size_kB"] == 4 * (64 * 8 + 8 + 8 * 10 + 10) / 1000
 
 
-@pytest.mark.long
 def test_the_network_is_profiled_more_often_than_trained(clone: Path) -> None:
     done = pesky(clone, "run", "examples/network/study.toml", "--evaluations", "18")
     assert done["spent"]["train"] / 60 < done["spent"]["profile"]
@@ -103,7 +99,6 @@ def test_the_network_is_profiled_more_often_than_trained(clone: Path) -> None:
     assert network.profile(done["recommendation"]["params"])["latency_ms"] <= 2
 
 
-@pytest.mark.long
 def test_the_cheap_check_leaves_a_handful_of_prints(clone: Path) -> None:
     done = pesky(clone, "run", "examples/cheap_check/study.toml")
     best, worst = sags()
@@ -114,7 +109,6 @@ def test_the_cheap_check_leaves_a_handful_of_prints(clone: Path) -> None:
     assert done["spent"]["check"] < 3600
 
 
-@pytest.mark.long
 def test_crashes_are_avoided_by_the_recommendation(clone: Path) -> None:
     done = pesky(clone, "run", "examples/crashing_simulator/study.toml", "--evaluations", "20")
     assert done["failed"] > 0
@@ -143,7 +137,6 @@ def test_any_program_is_measured(clone: Path) -> None:
 # -- comparisons -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
 def test_the_cheap_check_is_compared_with_checking_every_time(clone: Path) -> None:
     options = ["--seeds", "2", "--evaluations", "4", "--json", "runs.json"]
     printed = python(clone, "examples.cheap_check.compare", *options)
@@ -168,7 +161,6 @@ def test_a_target_is_reached_when_it_is_kept() -> None:
     assert {each.ratio for each in Comparison.bootstrap([(run, other)], draws=5)} == {2 / 40}
 
 
-@pytest.mark.long
 def test_crashes_are_fewer_when_they_are_learnt(clone: Path) -> None:
     printed = python(clone, "examples.crashing_simulator.compare", "--seeds", "1", "--evaluations", "15")
     assert '"learn": ' in printed
@@ -179,7 +171,6 @@ def test_crashes_are_fewer_when_they_are_learnt(clone: Path) -> None:
 # -- elsewhere ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.long
 def test_a_dask_cluster_measures(clone: Path) -> None:
     printed = python(clone, "examples.dask_cluster.run", "--evaluations", "12")
     assert "12 evaluations done" in printed
@@ -188,7 +179,6 @@ def test_a_dask_cluster_measures(clone: Path) -> None:
     assert study.recommend().expected == pytest.approx(2.80, abs=0.05)
 
 
-@pytest.mark.long
 def test_slurm_jobs_measure(clone: Path) -> None:
     printed = python(clone, "examples.slurm.run", "--cluster", "local", "--evaluations", "8")
     assert "8 evaluations done" in printed

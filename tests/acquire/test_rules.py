@@ -18,14 +18,12 @@ class TestPESC(RuleContract):
         return rule_of("pesc", options=QUICK)
 
 
-@pytest.mark.long
 class TestPES(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
         return rule_of("pes", options=QUICK)
 
 
-@pytest.mark.long
 class TestJESC(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
@@ -50,35 +48,30 @@ class TestEICDecoupled(RuleContract):
         return rule_of("eic-decoupled", samples=12, spread=60, draws=200)
 
 
-@pytest.mark.long
 class TestAL(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
         return rule_of("al", samples=64)
 
 
-@pytest.mark.long
 class TestIECI(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
         return rule_of("ieci", points=64)
 
 
-@pytest.mark.long
 class TestEVR(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
         return rule_of("evr", points=64)
 
 
-@pytest.mark.long
 class TestRS(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:
         return rule_of("rs", cells=12, samples=1000)
 
 
-@pytest.mark.long
 class TestRSDG(RuleContract):
     @pytest.fixture
     def rule(self) -> Rule:

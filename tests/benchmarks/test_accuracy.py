@@ -62,7 +62,6 @@ def test_totals_are_the_sum_of_rows(tmp_path):
 
 
 @pytest.mark.parametrize("dim", [1, 2])
-@pytest.mark.long
 def test_draws_data_sets_and_their_true_gains_where_there_is_no_file(tmp_path, capsys, monkeypatch, dim):
     monkeypatch.setitem(SIZES, dim, Size(0.3, cells=13, points=7, samples=2000))
     out = tmp_path / "accuracy.json"

@@ -40,7 +40,6 @@ def test_the_table_has_shares():
     ]  # fmt: skip
 
 
-@pytest.mark.long
 def test_it_runs(tmp_path, capsys):
     path = tmp_path / "calibration.json"
     main(["--problems", "toy,three kinds", "--seeds", "1", "--evaluations", "10", "--json", str(path)])

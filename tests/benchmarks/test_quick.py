@@ -1,11 +1,8 @@
 import json
 
-import pytest
-
 from benchmarks.quick import main, measure_run, tabulate
 
 
-@pytest.mark.long
 def test_quick_functions_get_quick_decisions(tmp_path, capsys):
     path = tmp_path / "quick.json"
     main(["--evaluations", "12", "--milliseconds", "1", "--seeds", "1", "--shares", "0.5", "--json", str(path)])
@@ -17,7 +14,6 @@ def test_quick_functions_get_quick_decisions(tmp_path, capsys):
     assert "all full" in capsys.readouterr().out
 
 
-@pytest.mark.long
 def test_a_share_that_allows_everything_decides_in_full():
     result = measure_run(1e6, 0, 6, 1.0)
     assert result.decisions == {"full": 3, "update": 0, "thompson": 0}

@@ -115,7 +115,6 @@ def test_real_runs_end_in_a_table_a_file_and_a_figure(tmp_path, capsys):
     assert (tmp_path / "curves.png").stat().st_size > 10_000
 
 
-@pytest.mark.long
 def test_a_process_finds_what_we_find_here():
     plan = Plan("toy", "random", 0, 4)
     (there,) = workers.run_all([plan], 2)
@@ -177,7 +176,6 @@ def test_decoupled_runs_count_joint_evaluations():
     assert (len(run.ask_seconds), len(run.recommend_seconds), len(run.fit_seconds)) == (6, 3, 7)
 
 
-@pytest.mark.long
 def test_rare_recommendations_ask_the_same_and_never_miss_a_milestone():
     assert [n for n in range(3, 13) if Plan("toy", "random", 0, 12, every=4).recommends_at(n)] == [3, 4, 8, 10, 12]
     often, rarely = (optimize(Plan("toy", "random", 0, 5, every=every)) for every in (1, 9))

@@ -50,7 +50,6 @@ def lines_until(process, text):
     pytest.fail(f"{text!r} was never printed, but {lines!r}")
 
 
-@pytest.mark.long
 def test_the_first_waits_for_what_is_running_and_keeps_it(pesky, project, run):
     run.send_signal(signal.SIGINT)
     lines_until(run, "Asking no more; waiting for one measurement to end (Ctrl-C lets go of it).")
@@ -88,7 +87,6 @@ def test_a_run_that_is_asked_to_end_lets_go_at_once(pesky, project, run):
     assert (lost["state"], lost["cause"], lost["attempts"]) == ("lost", "released", 1)
 
 
-@pytest.mark.long
 def test_a_run_that_is_killed_leaves_nothing_behind_and_goes_on(pesky, project, run):
     run.kill()
     run.wait()

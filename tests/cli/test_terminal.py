@@ -10,8 +10,6 @@ import subprocess
 import sys
 import termios
 
-import pytest
-
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "TERM": "xterm-256color"}
 
 # no measurement ends before both workers have begun one
@@ -67,7 +65,6 @@ def test_a_terminal_has_a_live_view_with_what_is_printed_above(project):
     assert any(line.startswith("Holds with probability") for line in last)
 
 
-@pytest.mark.long
 def test_workers_share_a_study(pesky, project):
     project.change("[budget]\nevaluations = 3", "[budget]\nevaluations = 6\n[run]\ninitial = 6")
     project.measure(TOGETHER)

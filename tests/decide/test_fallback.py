@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 import torch
 from small_beliefs import make_belief
 
@@ -77,7 +76,6 @@ def test_what_is_checked_is_no_duplicate():
     torch.testing.assert_close(u, points[5])
 
 
-@pytest.mark.long
 def test_a_study_misled_by_its_first_values_finds_out():
     """Three equal values far above the threshold, and a cliff where the objective is lowest."""
     problem = pesky.Problem(

@@ -19,7 +19,6 @@ def arguments(tmp_path, *given: str) -> list[str]:
     return [*given, "--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]
 
 
-@pytest.mark.long
 def test_measures_what_the_benchmark_measures(tmp_path, capsys):
     accuracy.main(arguments(tmp_path, "--dim", "2", "--datasets", "1", "--seeds", "2"))
     ours = json.loads((tmp_path / "out" / "accuracy_2d.json").read_text())

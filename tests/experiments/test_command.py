@@ -80,7 +80,6 @@ def test_a_finished_run_is_not_done_again(at_once: Path, tmp_path: Path, monkeyp
     assert results(at_once) == before
 
 
-@pytest.mark.long
 def test_what_another_rule_left_is_not_taken_up(at_once: Path, tmp_path: Path):
     """Whatever its name is."""
     (tmp_path / "runs").mkdir()
@@ -91,14 +90,12 @@ def test_what_another_rule_left_is_not_taken_up(at_once: Path, tmp_path: Path):
     assert results(tmp_path)["pesc"] == results(at_once)["pesc"]
 
 
-@pytest.mark.long
 def test_two_workers_do_what_one_does(tmp_path: Path):
     for workers in ("1", "2"):
         assert run(tmp_path / workers, "--workers", workers, "--together", "1", "--evaluations", "4") == 0
     assert results(tmp_path / "1") == results(tmp_path / "2")
 
 
-@pytest.mark.long
 def test_recommendations_may_be_rarer_and_a_shorter_run_is_a_part_of_a_longer_one(tmp_path: Path):
     assert run(tmp_path, "--every", "2") == 0
     longer = results(tmp_path)["pesc"]

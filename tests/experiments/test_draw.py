@@ -49,7 +49,6 @@ def test_bands_are_those_of_the_bootstrap_and_positive():
     assert axes.get_title(loc="left") == "made: utility gaps, 5 to 9 realisations"
 
 
-@pytest.mark.long
 def test_pictures_stand_beside_the_file_and_are_the_same_again(tmp_path, capsys):
     for folder in ("one", "other"):
         path = tmp_path / folder / "2a.json"

@@ -13,7 +13,6 @@ def small(monkeypatch):
     monkeypatch.setattr(figure_1ab, "CELLS", 101)
 
 
-@pytest.mark.long
 def test_gains_of_pesc_resemble_those_of_brute_force_and_both_are_drawn(small, tmp_path, capsys):
     figure_1ab.main(["--samples", "5000", "--out", str(tmp_path)])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1a.png", "1a.svg", "1ab.json", "1b.png", "1b.svg"]

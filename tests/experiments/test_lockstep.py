@@ -143,7 +143,6 @@ def test_some_have_an_incumbent_and_others_none(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", [QUICK, PLAIN])
-@pytest.mark.long
 def test_some_need_a_second_chance(setting: PescOptions, monkeypatch: pytest.MonkeyPatch):
     found = watch(monkeypatch, sample, "_minimize")
     Case("rare", rule_of("pesc", options=setting)).check()
@@ -154,7 +153,6 @@ def test_some_need_a_second_chance(setting: PescOptions, monkeypatch: pytest.Mon
     assert drawing.count(1) == 4 + 2
 
 
-@pytest.mark.long
 def test_some_keep_away_from_excluded_regions(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(exclusion, "TIMES", 1)
     found = watch(monkeypatch, lockstep, "excluded_regions")
@@ -162,7 +160,6 @@ def test_some_keep_away_from_excluded_regions(monkeypatch: pytest.MonkeyPatch):
     assert go_different_ways(found[0][1].exist)
 
 
-@pytest.mark.long
 def test_some_doubt_their_model(monkeypatch: pytest.MonkeyPatch):
     sure = 0.45
     monkeypatch.setattr(choosing, "NEGLIGIBLE", sure)

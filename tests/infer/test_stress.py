@@ -2,13 +2,10 @@
 
 import json
 
-import pytest
-
 from benchmarks.report import console
 from benchmarks.stress import main, run_all, situation, tabulate
 
 
-@pytest.mark.long
 def test_runs_of_every_kind_stay_finite():
     results = run_all(800)
     console.print(tabulate(results))

@@ -136,7 +136,6 @@ def test_the_prior_excludes_what_it_should():
     assert torch.isfinite(log_prior(h._replace(noise=torch.full((1, 1), 1e-12)), torch.tensor([False]), torch.ones(1)))
 
 
-@pytest.mark.long
 def test_a_warm_start_needs_no_burn_in():
     """Chains already in equilibrium stay there after a single sweep."""
     noise, g = torch.tensor([math.nan]), torch.Generator().manual_seed(5)

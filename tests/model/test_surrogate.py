@@ -64,7 +64,6 @@ def test_by_maximum_there_is_no_sample_dimension_and_given_noise_is_kept():
     assert belief.kernel == "matern52"
 
 
-@pytest.mark.long
 def test_by_slice_sampling_the_samples_lead_and_continue_from_the_previous():
     o = observations()
     model = GP(hyperparameters="slice", samples=4)

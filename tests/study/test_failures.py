@@ -19,7 +19,6 @@ def crash(params) -> dict[str, float]:
     return {"f": -params["x"] + 0.3 * (params["y"] - 0.5) ** 2}
 
 
-@pytest.mark.long
 def test_the_region_that_crashes_is_learnt_and_avoided():
     learn = Problem(UNIT, minimize="f", tasks={"run": Task(["f"], failures="learn")}, noise=0.0)
     record = Problem(UNIT, minimize="f", tasks={"run": Task(["f"])}, noise=0.0)
@@ -153,7 +152,6 @@ def test_a_budget_of_seconds_measured_is_kept():
     assert 0.6 < sum(s.spent().values()) < 1.5
 
 
-@pytest.mark.long
 def test_questions_keep_to_the_probable():
     problem = Problem(UNIT, minimize="f", constraints=["c >= 0"], noise=0.0)
 

@@ -146,7 +146,6 @@ def test_a_model_of_your_own_gets_the_measured_rows_alone():
     assert set(seen) == {2}
 
 
-@pytest.mark.long
 def test_tasks_apart_failures_and_whole_numbers_go_with_it():
     problem = Problem(
         {"x1": Real(0, 1), "n": Integer(0, 8)},
@@ -198,7 +197,6 @@ def test_a_function_that_fails_is_named():
         advance(s, 4)
 
 
-@pytest.mark.long
 def test_a_stored_study_goes_on_with_its_functions(tmp_path):
     url = f"sqlite:///{tmp_path / 'known.db'}"
 

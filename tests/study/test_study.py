@@ -265,7 +265,6 @@ def test_the_cheap_task_is_asked_first():
     assert [advance(s, 1).evaluations[6 + i].task for i in range(3)] == ["check"] * 3
 
 
-@pytest.mark.long
 def test_maximizing_mirrors_minimizing():
     up = Problem({"x": Real(0, 1), "y": Real(-2, 2)}, maximize="f", constraints=["c >= 0"], noise=0.01)
     low, high = study(), study(up)

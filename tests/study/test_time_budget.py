@@ -54,7 +54,6 @@ def test_a_share_that_is_none_is_refused(given):
         quick(deciding_share=given)
 
 
-@pytest.mark.long
 def test_a_study_with_a_share_decides_quickly_and_still_well():
     def runs(share):
         s = quick(deciding_share=share, seed=3)

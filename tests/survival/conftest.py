@@ -10,7 +10,7 @@ from postgres import postgres_server, postgres_url  # noqa: F401 (fixtures)
 from survival.programs import Nursery, Program
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])
+@pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database, of either kind."""
     if request.param == "sqlite":

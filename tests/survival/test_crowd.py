@@ -21,7 +21,6 @@ EVALUATIONS = int(os.environ.get("PESKY_CROWD", "50"))  # 250 are worth a look f
 ASKERS, TOLD_BY_TELLER = (8 if EVALUATIONS > 100 else 4), 10
 
 
-@pytest.mark.long
 def test_a_crowd_asks_and_tells(url: str, start, tmp_path: Path, show):
     """Four or eight processes ask and tell, while another one only reports, every 50 ms.
 

@@ -12,7 +12,6 @@ from survival.programs import until
 EVALUATIONS, KILLS = 30, int(os.environ.get("PESKY_KILLS", "3"))
 
 
-@pytest.mark.long
 def test_the_main_process_is_killed_again_and_again(url: str, start, tmp_path: Path, show):
     """The next one loads while the last one works. Half of the dead are not buried: only their leases tell."""
     chance, account = random.Random(1), Account(url, tmp_path)

@@ -30,7 +30,6 @@ def cluster() -> Iterator[Any]:
         yield cluster
 
 
-@pytest.mark.long
 def test_workers_of_dask_and_their_client_are_killed(cluster, start, tmp_path: Path, show):
     url = f"sqlite:///{tmp_path / 'study.db'}"  # what is stored, and when, is the same in every kind of database
     chance, account = random.Random(3), Account(url, tmp_path)

@@ -34,7 +34,6 @@ def stop(server: Any, how: str) -> None:
     commands.pg_ctl(["-w", "-m", how, "stop"], pgdata=server.pgdata, user=server.system_user)
 
 
-@pytest.mark.long
 def test_the_server_is_gone_for_seconds(server, start, tmp_path: Path, show):
     """Once stopped and once crashed, for longer than a lease lasts."""
     url = server.get_uri()

@@ -145,7 +145,6 @@ def test_a_worker_is_cut_off_for_longer_than_the_lease_and_the_time_out(cluster,
     assert all(e.crashes == 0 for e in evaluations)
 
 
-@pytest.mark.long
 def test_a_worker_that_was_cut_off_comes_back_when_others_have_taken_over(cluster, tmp_path: Path, show):
     study = nursling(initial=50)
 
@@ -179,7 +178,6 @@ def test_a_worker_that_was_cut_off_comes_back_when_others_have_taken_over(cluste
     assert sum(e.crashes for e in evaluations) > 0
 
 
-@pytest.mark.long
 def test_a_main_process_is_stopped_while_another_takes_over(url: str, cluster, start, tmp_path: Path, show):
     """For longer than its lease, again and again; results of both arrive, and the first one counts."""
     study, evaluations = nursling(storage=url, initial=50), 30
@@ -450,7 +448,6 @@ def test_results_that_came_while_this_process_was_stopped_are_not_too_late(monke
     assert (ending.evaluations, failed) == (2, [])
 
 
-@pytest.mark.long
 def test_a_result_that_comes_after_the_run_has_ended_is_a_fact():
     late = threading.Event()
 

@@ -18,7 +18,6 @@ def benchmark() -> Benchmark:
     return gp_sample(2, seeded(0))
 
 
-@pytest.mark.long
 def test_the_same_seed_gives_the_same_problem(benchmark):
     again = gp_sample(2, seeded(0))
     U = torch.rand(5, 2, dtype=torch.float64)

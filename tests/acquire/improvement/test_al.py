@@ -202,7 +202,6 @@ def test_a_restarted_study_goes_on_as_before():
     assert again.ask().params == study.ask().params
 
 
-@pytest.mark.long
 def test_it_solves_the_toy_problem():
     benchmark, g = toy(), torch.Generator()
     study = Study(benchmark.problem, rule="al")

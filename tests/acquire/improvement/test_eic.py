@@ -189,7 +189,6 @@ def observed(X: Tensor) -> GaussianProcess:
     return GaussianProcess("matern52", X.expand(2, *X.shape), y, torch.ones(2, len(X), dtype=torch.bool), h)
 
 
-@pytest.mark.long
 def test_where_nothing_is_feasible_yet_it_keeps_moving_until_something_is():
     X = 0.5 * points(4)
     belief = observed(X)

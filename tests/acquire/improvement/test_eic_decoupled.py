@@ -69,7 +69,6 @@ def test_it_is_an_acquisition_of_botorchs():
     assert acquisition.gains(X[:, 0]).shape == (5, 3)
 
 
-@pytest.mark.long
 def test_a_decoupled_study_measures_what_matters_and_gets_on():
     """c2 is active nowhere near the solution: its three initial values are enough."""
     benchmark, g = decouple(toy()), torch.Generator()

@@ -25,7 +25,6 @@ def test_the_default_gains_agree_with_brute_force(tmp_path):
     assert found["decoupled"] >= 0.95
 
 
-@pytest.mark.long
 def test_the_papers_gains_agree_with_brute_force_as_well_as_theirs_can(tmp_path):
     found = summary(tmp_path, "paper")
     assert found["correlation"] >= 0.92

@@ -205,7 +205,6 @@ def test_numbers_that_options_cannot_be_are_refused():
             replace(DEFAULT, **{name: given})
 
 
-@pytest.mark.long
 def test_no_run_stays_at_a_local_solution_for_the_sake_of_its_digits():
     """Of the toy problem's runs without coarse looks, this one is stuck at a gap of 0.15 from 10 evaluations on."""
     benchmark = toy()
