@@ -32,33 +32,34 @@ class Asker:
         for resource, slots in self._slots.counts.items():
             if taken.get(resource, 0) >= slots:
                 continue
-            if resource in self._exhausted and self._exhausted[resource][1] == self._situation():
+            if resource in self._exhausted and self._exhausted[resource][1] == _situation(self._storage.evaluations()):
                 continue
             yield resource
 
     def ask(self, resource: str) -> Evaluation | None:
         """The best question of the resource's tasks; None if none is worth asking, or nothing is left to spend."""
         self._exhausted.pop(resource, None)
+        evaluations = self._storage.evaluations()
         try:
-            return self._storage(partial(self._ask, self._slots.tasks[resource]))
+            return self._storage(partial(self._ask, self._slots.tasks[resource], evaluations))
         except Exhausted as reason:
-            self._exhausted[resource] = reason, self._situation()
+            self._exhausted[resource] = reason, _situation(evaluations)
             return None
 
-    def _ask(self, tasks: tuple[str, ...]) -> Evaluation:
+    def _ask(self, tasks: tuple[str, ...], evaluations: Mapping[int, Evaluation]) -> Evaluation:
         """What tells most; and at the end, one after the other, what confirms the recommendation."""
-        evaluations, budget = self._study.evaluations, self._budget
-        most = most_confirmations(budget, self._study.problem)
+        budget, problem = self._budget, self._study.problem
+        most = most_confirmations(budget, problem)
         if not most:
             return self._asked(tasks, budget.limit, confirm=False)
-        seconds = seconds_before(budget, evaluations, self._study.problem)
+        seconds = seconds_before(budget, evaluations, problem)
         try:
             if seconds is not None and time.monotonic() - self._began > seconds:
                 raise Exhausted("seconds", "the time that is left is for what would be recommended")
-            return self._asked(tasks, limit_before(budget, evaluations, self._study.problem), confirm=False)
+            return self._asked(tasks, limit_before(budget, evaluations, problem), confirm=False)
         except Exhausted as reason:
             # What is being measured may change what is recommended; and without an end each would lead to another.
-            is_awaited = any(e.is_open for e in self._study.evaluations.values())
+            is_awaited = any(e.is_open for e in evaluations.values())
             is_enough = reason.kind == "gain" and self._confirmations >= most
             if reason.kind == "space" or is_awaited or is_enough:
                 raise
@@ -77,10 +78,6 @@ class Asker:
             confirm=confirm,
         )
 
-    def _situation(self) -> tuple[object, ...]:
-        """What must change before a resource that had nothing worth asking is asked again."""
-        return tuple((e.state, len(e.outcomes), e.is_excluded) for e in self._storage.evaluations().values())
-
     def why_over(self) -> tuple[Kind, str] | None:
         """Why there is nothing more to ask; None while others are measuring, whose evaluations may still be lost."""
         here = {task for tasks in self._slots.tasks.values() for task in tasks}
@@ -91,3 +88,8 @@ class Asker:
         reasons = [reason for reason, _ in self._exhausted.values()]
         first = next((reason for reason in reasons if reason.kind == "budget"), reasons[0])
         return first.kind, str(first)
+
+
+def _situation(evaluations: Mapping[int, Evaluation]) -> tuple[object, ...]:
+    """What must change before a resource that had nothing worth asking is asked again."""
+    return tuple((e.state, len(e.outcomes)) for e in evaluations.values())
