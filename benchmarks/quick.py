@@ -42,7 +42,7 @@ def measure_run(share: float | None, seed: int, evaluations: int, milliseconds: 
         return benchmark.evaluate(params, noise)
 
     began, cpu_began = time.monotonic(), time.process_time()
-    study.run(function, budget=evaluations, progress=False)
+    study.run(function, pesky.Budget(evaluations=evaluations, confirm=0), progress=False)
     seconds, cpu_seconds = time.monotonic() - began, time.process_time() - cpu_began
     gap = benchmark.utility_gap(Space.of(benchmark.problem).encode(study.recommend().params))
     decisions = {level: study.time_budget.decisions[level] for level in ("full", "update", "thompson")}

@@ -215,8 +215,10 @@ def test_a_stored_study_goes_on_with_its_functions(tmp_path):
     again = advance(Study(problem(lambda p: p["x2"] + p["x1"]), storage=url, rule=QUICK), 1)
     assert len(again.evaluations) == 5
     assert again.recommend().expected == pytest.approx(total(again.recommend().params))
-    with pytest.raises(ProblemError, match="outcome f: known became absent"):
-        Study(Problem(SQUARE, minimize="f", constraints=TOY, noise=0.0), storage=url)
+    # it may also be measured from now on: its data go on with it
+    measured = Study(Problem(SQUARE, minimize="f", constraints=TOY, noise=0.0), storage=url, rule=QUICK)
+    assert measured.problem.outcomes == ("f", "c1", "c2")
+    assert len(measured.evaluations) == 5
 
 
 def test_a_stored_import_path_is_for_people_to_read(tmp_path, monkeypatch):

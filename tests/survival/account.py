@@ -51,7 +51,7 @@ class Account:
         """Let calls end again."""
         for path in (self.folder / "held").iterdir():
             path.unlink()
-        (self.folder / "hold").unlink()
+        (self.folder / "hold").unlink(missing_ok=True)
 
     def settle(self, evaluations: int) -> dict[str, int]:
         """Counts, after it was checked that the budget was spent to the last evaluation and no result is an invention.
