@@ -99,6 +99,14 @@ def test_a_point_that_is_surely_better_is_recommended_and_said_to_be_unmeasured(
     assert recommended.interval[0] <= truth["f"] <= recommended.interval[1]
 
 
+def test_what_is_better_by_a_trifle_is_no_reason_to_leave_a_measured_point():
+    s = told(Problem({"x": Real(0, 1)}, minimize="f", noise=0.0), points=[])
+    for x in (0.0, 0.2, 0.4, 0.500001, 0.6, 0.8, 1.0):
+        s.add({"x": x}, {"f": (x - 0.5) ** 2})
+    assert s.recommend().params == {"x": 0.500001}
+    assert "No other point is expected to be better by much" in s.recommend().advice
+
+
 def test_predictions_are_in_the_users_units_and_exact_where_measured():
     s = told(points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -0.6, 0.5, 1.8)])
     here = s.predict({"x": 0.1, "y": -0.6})

@@ -27,6 +27,8 @@ SURE = 0.9
 
 The lowest mean of many is lower than the truth there, the more so the less the model fits: a point that is only
 expected to be better turns out worse in half of all cases."""
+TRIVIAL = 1e-5
+"""The part of the range of measured values of the objective that is no reason to leave a measured point."""
 SAME_POINT = 1e-6
 """Points closer than this in every column are the same to a recommendation."""
 
@@ -100,9 +102,17 @@ def recommendation_from(grounds: Grounds) -> Recommendation:
         return replace(model, advice=_advice_alone(model))
     u, v = (grounds.space.encode(each.params) for each in (model, measured))
     better = float(probability_lower(grounds.belief, u, v))
+    if _is_trivial(grounds, model.expected - measured.expected):
+        return replace(measured, advice=f"{_advice_alone(measured)} No other point is expected to be better by much.")
     if better >= SURE:
         return replace(model, advice=f"{_unmeasured(model)} {_versus(model, measured, better)}")
     return replace(measured, advice=f"{_advice_alone(measured)} {_versus(measured, model, better)}")
+
+
+def _is_trivial(grounds: Grounds, difference: float) -> bool:
+    """Whether two values of the objective are nearly the same, beside all that were measured."""
+    values = [each.told[grounds.problem.objective] for each in grounds.points if grounds.problem.objective in each.told]
+    return bool(values) and abs(difference) <= TRIVIAL * (max(values) - min(values))
 
 
 def best_anywhere(grounds: Grounds) -> Recommendation:
