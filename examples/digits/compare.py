@@ -34,7 +34,7 @@ class Run:
     @property
     def is_kept(self) -> bool:
         """Whether the answer truly keeps both limits."""
-        return all(c.direction * (self.true[c.outcome] - c.threshold) >= 0 for c in FILE.problem.constraints)
+        return all(c.holds(self.true[c.outcome]) for c in FILE.problem.constraints)
 
     @property
     def is_covered(self) -> bool:
@@ -49,9 +49,7 @@ def optimize(seed: int, evaluations: int) -> Run:
     study.run(train, pesky.Budget(evaluations=evaluations), progress=False)
     recommendation = study.recommend()
     kept = [
-        e
-        for e in study.evaluations.values()
-        if all(c.direction * (e.outcomes[c.outcome] - c.threshold) >= 0 for c in FILE.problem.constraints)
+        e for e in study.evaluations.values() if all(c.holds(e.outcomes[c.outcome]) for c in FILE.problem.constraints)
     ]
     lucky = min(kept, key=lambda e: e.outcomes["error"], default=None)
     return Run(recommendation, truth(dict(recommendation.params)), None if lucky is None else truth(dict(lucky.params)))

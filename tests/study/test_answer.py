@@ -188,6 +188,13 @@ class TestConfirm:
         assert last.gain is None
         assert last.asked >= max(e.ended or 0 for e in s.evaluations.values() if e.id != 9)
 
+    def test_what_was_asked_by_hand_and_never_told_keeps_no_run_from_its_end(self):
+        s = quick(EXACT)
+        s.ask()
+        ending = s.run(measure, Budget(evaluations=11))
+        assert (ending.kind, ending.evaluations) == ("budget", 10)
+        assert "11 evaluations is spent" in ending.reason
+
     def test_what_a_budget_keeps(self):
         def before(problem=COUPLED, **given):
             return limit_before(Budget(**given), {}, problem)

@@ -4,10 +4,9 @@ What a storage holds may be anybody's: of its texts only what a terminal does no
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
 
 from pesky.problem import Option, Problem
-from pesky.problem.fields import number
+from pesky.problem.known import values_at
 from pesky.store.evaluation import Evaluation, State, short
 from pesky.text import harmless, one_line
 
@@ -63,15 +62,8 @@ def is_feasible(evaluation: Evaluation, problem: Problem) -> bool | None:
     is_learnt = task is not None and task.failures == "learn" and not evaluation.is_mistake
     if evaluation.state is State.FAILED and is_learnt:
         return False
-    given = dict(evaluation.outcomes)
-    for outcome, function in problem.known.items():
-        with suppress(Exception):  # whoever only looks at a study may not have its functions
-            given[outcome] = number(function(dict(evaluation.params)))
-    held = [
-        constraint.direction * (given[constraint.outcome] - constraint.threshold) >= 0
-        for constraint in problem.constraints
-        if constraint.outcome in given
-    ]
+    given = {**evaluation.outcomes, **values_at(problem.known, evaluation.params)}
+    held = [each.holds(given[each.outcome]) for each in problem.constraints if each.outcome in given]
     if not all(held):
         return False
     return True if len(held) == len(problem.constraints) and evaluation.state is State.DONE else None

@@ -51,6 +51,10 @@ class Constraint:
         """+1 or -1, such that direction * (value - threshold) >= 0 is feasible; of a yes or no, +1 if yes is wanted."""
         return 1 if self.sense == ">=" or (self.is_yes_no and self.threshold) else -1
 
+    def holds(self, value: float) -> bool:
+        """Whether a value of its outcome is feasible."""
+        return self.direction * (value - self.threshold) >= 0
+
     @classmethod
     def parse(cls, text: str) -> "Constraint":
         """The constraint that a text like "latency_ms <= 2" states."""

@@ -4,13 +4,14 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
 from pesky.errors import ProblemError, unknown_name
 from pesky.problem.expression import Expression
-from pesky.problem.fields import FrozenDict, named
+from pesky.problem.fields import FrozenDict, named, number
 
 KnownFunction = Callable[[dict[str, Any]], object]
 """The parameters, as functions that measure get them -> the outcome's exact value, a number of any kind."""
@@ -129,3 +130,15 @@ def _import_path(function: object) -> str | None:
     for part in name.split("."):  # a lambda and a function within another are not found there
         found = getattr(found, part, None)
     return f"{module}:{name}" if found is function else None
+
+
+def values_at(known: Mapping[str, KnownFunction], params: Mapping[str, Any]) -> dict[str, float]:
+    """The known outcomes at these parameters; without those whose functions do not work here.
+
+    Whoever only looks at a study may not have them; they are asked again where that matters.
+    """
+    values = {}
+    for outcome, function in known.items():
+        with suppress(Exception):
+            values[outcome] = number(function(dict(params)))
+    return values

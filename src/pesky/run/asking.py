@@ -59,7 +59,8 @@ class Asker:
             return self._asked(tasks, limit_before(budget, evaluations, problem), confirm=False)
         except Exhausted as reason:
             # What is being measured may change what is recommended; and without an end each would lead to another.
-            is_awaited = any(e.is_open for e in evaluations.values())
+            # Who asked by hand may never tell: nobody waits for that.
+            is_awaited = any(e.state is State.RUNNING for e in evaluations.values())
             is_enough = reason.kind == "gain" and self._confirmations >= most
             if reason.kind == "space" or is_awaited or is_enough:
                 raise

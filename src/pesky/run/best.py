@@ -1,10 +1,9 @@
 """The best that was measured: without a model, and so at once."""
 
 from collections.abc import Iterable
-from contextlib import suppress
 
 from pesky.problem import Option, Problem
-from pesky.problem.fields import number
+from pesky.problem.known import values_at
 from pesky.problem.values import belongs
 from pesky.store import Evaluation
 
@@ -27,12 +26,6 @@ def best_measured(problem: Problem, evaluations: Iterable[Evaluation]) -> float 
 
 
 def _objective(problem: Problem, params: tuple[Option, ...], told: dict[str, float]) -> float | None:
-    given = dict(told)
-    for outcome, function in problem.known.items():
-        with suppress(Exception):  # it may not be here, and is asked again where that matters
-            given[outcome] = number(function(dict(zip(problem.parameters, params, strict=True))))
-    holds = (
-        each.outcome in given and each.direction * (given[each.outcome] - each.threshold) >= 0
-        for each in problem.constraints
-    )
+    given = {**told, **values_at(problem.known, dict(zip(problem.parameters, params, strict=True)))}
+    holds = (each.outcome in given and each.holds(given[each.outcome]) for each in problem.constraints)
     return given.get(problem.objective) if all(holds) else None

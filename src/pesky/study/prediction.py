@@ -93,7 +93,7 @@ def predict_at(
     for row, (text, condition) in enumerate(zip(constraint_texts(problem), problem.conditions, strict=True), 1):
         p = held[row]
         if condition.outcome in exact:
-            p = float(condition.direction * (exact[condition.outcome] - condition.threshold) >= 0)
+            p = float(condition.holds(exact[condition.outcome]))
         elif condition.outcome in problem.known:  # the little doubt of its row is there for the mathematics alone
             p = float(p >= 0.5)
         probabilities[text] = p
@@ -116,6 +116,8 @@ def mixture_quantiles(
 ) -> Float[Tensor, " q"]:
     """The quantiles of a mixture of as many Gaussians of equal weight, by bisection between those of its parts."""
     parts = mean[:, None] + deviation[:, None] * torch.special.ndtri(p)
+    if len(parts) == 1:
+        return parts[0]
     low, high = parts.amin(0), parts.amax(0)
     for _ in range(60):
         middle = (low + high) / 2

@@ -100,13 +100,13 @@ def recommendation_from(grounds: Grounds) -> Recommendation:
         return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
     if not model.is_confident:
         return replace(model, advice=_advice_alone(model))
-    u, v = (grounds.space.encode(each.params) for each in (model, measured))
-    better = float(probability_lower(grounds.belief, u, v))
     if _is_trivial(grounds, model.expected - measured.expected):
         return replace(measured, advice=f"{_advice_alone(measured)} No other point is expected to be better by much.")
+    u, v = (grounds.space.encode(each.params) for each in (model, measured))
+    better = float(probability_lower(grounds.belief, u, v))
     if better >= SURE:
-        return replace(model, advice=f"{_unmeasured(model)} {_versus(model, measured, better)}")
-    return replace(measured, advice=f"{_advice_alone(measured)} {_versus(measured, model, better)}")
+        return replace(model, advice=f"{_unmeasured(model)} {_versus(measured, better)}")
+    return replace(measured, advice=f"{_advice_alone(measured)} {_versus(model, better)}")
 
 
 def _is_trivial(grounds: Grounds, difference: float) -> bool:
@@ -130,7 +130,9 @@ def best_from(grounds: Grounds) -> Recommendation | None:
     every constraint with its confidence, it is the one that most probably does.
     """
     problem = grounds.problem
-    complete = [point for point in grounds.points if point.is_complete(problem) and _is_in(grounds, point)]
+    complete = [
+        point for point in grounds.points if point.is_complete(problem) and grounds.space.contains(point.params)
+    ]
     if not complete:
         return None
     each = [grounds.predict(grounds.space.encode(point.params)) for point in complete]
@@ -145,15 +147,6 @@ def best_from(grounds: Grounds) -> Recommendation | None:
         chosen = max(range(len(each)), key=lambda i: chance[i])
     found = _recommendation(grounds, grounds.space.encode(complete[chosen].params), held[chosen])
     return replace(found, params=complete[chosen].params, advice=_advice_alone(found))
-
-
-def _is_in(grounds: Grounds, point: MeasuredPoint) -> bool:
-    """Whether a point belongs to the space: its bounds may have changed since."""
-    try:
-        grounds.space.check(point.params)
-    except DataError:
-        return False
-    return True
 
 
 def _recommendation(grounds: Grounds, u: Float[Tensor, " d"], is_confident: bool) -> Recommendation:
@@ -201,7 +194,7 @@ def _unmeasured(found: Recommendation) -> str:
     return f"{what} here: measure it before you use it, with `study.ask(confirm=True)` or `pesky ask --confirm`."
 
 
-def _versus(chosen: Recommendation, other: Recommendation, better: float) -> str:
+def _versus(other: Recommendation, better: float) -> str:
     """What the other candidate is, and how probably the model's point is the better one of the two."""
     if other.is_measured:
         ids = ", ".join(f"#{id_}" for id_ in other.evaluations)
