@@ -39,7 +39,8 @@ STARTS = ((1.5, None), (8.0, None), (50.0, None), (8.0, 0.0), (50.0, 0.0), (-0.7
 PROMISING = 0.0
 """Nats ahead of the identity, at its hyperparameters, from which on the best start is followed: of rows that are
 Gaussian processes a third are."""
-STEPS = 8
+STEPS, MORE_STEPS = 8, 40
+"""Of the search, until it is decided whether there is a warp; and beyond, where there is one."""
 
 
 class Warped(NamedTuple):
@@ -171,10 +172,13 @@ def choose(kernel: Kernel, data: RowData, plain: Hyperparameters, previous: Warp
     if not len(followed):
         return found
     sign, start = sign[best[followed], followed], start[best[followed], followed]
-    p, value = _maximize(kernel, own.rows(followed), sign, start)
+    p, value = _maximize(kernel, own.rows(followed), sign, start, STEPS)
     better = (value > unwarped[0, followed] + EVIDENCE).nonzero()[:, 0]
-    rows = able[followed[better]]
-    return _merged(kernel, data, found, rows, sign[better], p[better])
+    if not len(better):
+        return found
+    sign, rows = sign[better], followed[better]
+    p, _ = _maximize(kernel, own.rows(rows), sign, p[better], MORE_STEPS)
+    return _merged(kernel, data, found, able[rows], sign, p)
 
 
 def _range(data: RowData) -> tuple[Float[Tensor, " j"], Float[Tensor, " j"]]:
@@ -215,7 +219,7 @@ def _not_zero(a: Tensor) -> Tensor:
 
 
 def _maximize(
-    kernel: Kernel, data: RowData, sign: Float[Tensor, " j"], start: Float[Tensor, "j q"]
+    kernel: Kernel, data: RowData, sign: Float[Tensor, " j"], start: Float[Tensor, "j q"], steps: int
 ) -> tuple[Float[Tensor, "j q"], Float[Tensor, " j"]]:
     """The best parameters from one start for each row, and their penalized likelihood."""
     d = data.X.shape[-1]
@@ -235,7 +239,7 @@ def _maximize(
 
     first = ((start - lower) / width).clamp(0, 1)
     zero = torch.zeros_like(first[0])
-    found = sqp.minimize(evaluate, first, zero, zero + 1, radius=0.12, steps=STEPS, tolerance=1e-4)
+    found = sqp.minimize(evaluate, first, zero, zero + 1, radius=0.12, steps=steps, tolerance=1e-4)
     value = torch.where(torch.isfinite(found.values[:, 0]), -found.values[:, 0], -torch.inf)
     return lower + found.x * width, value
 
@@ -249,8 +253,6 @@ def _merged(
     p: Float[Tensor, "r q"],
 ) -> Warped:
     """What was found, with the warps and hyperparameters of these rows in it."""
-    if not len(rows):
-        return found
     own = data.rows(rows)
     a, b = sign * p[:, -2].exp(), p[:, -1]
     w = warp_data(own, a, b)
