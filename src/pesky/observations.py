@@ -26,7 +26,7 @@ from torch.nn.utils.rnn import pad_sequence
 from pesky.errors import DataError
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.rows import GAUSSIAN, PROBIT
-from pesky.numerics.warp import Warp, moments
+from pesky.numerics.warp import Warp, expectation
 from pesky.problem import Problem
 from pesky.problem.outcome_values import checked_outcomes
 from pesky.space import Space
@@ -127,18 +127,9 @@ class Observations:
 
     def mean_to_user(self, row: int, mean: Float[Tensor, "*b"], variance: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Expected value in the outcome's own units, where the scaled value is normal with these moments."""
-        return self._moments_to_user(row, mean, variance)[0]
-
-    def deviation_to_user(
-        self, row: int, mean: Float[Tensor, "*b"], variance: Float[Tensor, "*b"]
-    ) -> Float[Tensor, "*b"]:
-        """Standard deviation in the outcome's own units, where the scaled value is normal with these moments."""
-        return self._moments_to_user(row, mean, variance)[1].sqrt()
-
-    def _moments_to_user(self, row: int, mean: Tensor, variance: Tensor) -> tuple[Tensor, Tensor]:
         if self.warp is None and self.range is None:
-            return self.to_user(row, mean), variance * self.scale[..., row].square()
-        return moments(lambda values: self.to_user(row, values), mean, variance)
+            return self.to_user(row, mean)
+        return expectation(lambda values: self.to_user(row, values), mean, variance)
 
     def from_user(self, row: int, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Values in the units of a row's outcome, scaled."""

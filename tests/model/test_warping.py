@@ -69,7 +69,7 @@ def test_the_likelihood_of_a_warp_is_that_of_the_values_it_came_from(sign, noise
         z = (q[:2] - math.sqrt(2) - 0.5 * math.log(d)) / math.sqrt(3)
         value = value - (0.5 * z.square() + q[:2]).sum()
         if unknown:
-            value = value - 0.5 * ((stated.log() + 6) / 2) ** 2
+            value = value - 0.5 * ((stated.log() + 6) / (4 if stated.log() < -6 else 2)) ** 2
         assert found[0, row].item() == pytest.approx(value.item(), rel=1e-9)
 
 
@@ -203,23 +203,3 @@ def test_the_noise_of_warped_data_is_that_of_the_belief():
     alone = marginal_likelihood("se", given.X, w.y, MASK, h)
     assert (marginal_likelihood("se", given.X, w.y, MASK, h, each).log_likelihood != alone.log_likelihood).all()
     assert (each[0] / noise[0]).amax() / (each[0] / noise[0]).amin() > 2
-
-
-def test_one_value_far_from_all_others_bends_a_warped_model_less():
-    g = torch.Generator().manual_seed(0)
-    problem = Problem({"x": Real(0, 1), "y": Real(0, 1)}, minimize="f")
-    U, elsewhere = torch.rand(20, 2, generator=g), torch.rand(100, 2, generator=g)
-
-    def truth(X: Tensor) -> Tensor:
-        return 0.02 + 0.008 * torch.sin(4 * X[:, 0]) + 0.004 * X[:, 1]
-
-    values = truth(U) + 5e-4 * torch.randn(20, generator=g)
-    values[7] = 0.9
-    o = collect(problem, Space.of(problem), [(u, {"f": float(v)}) for u, v in zip(U, values, strict=True)])
-    elsewhere = elsewhere[(elsewhere - U[7]).norm(dim=-1) > 0.15]
-    error = []
-    for warp in (False, True):
-        fitted = GP(warp=warp).fit_warped(o, problem.rows, None, None, torch.Generator(), True)
-        mean = fitted.observations.to_user(0, fitted.belief.mean(elsewhere)[0])
-        error.append(float((mean - truth(elsewhere)).square().mean().sqrt()))
-    assert error[1] < 0.3 * error[0]

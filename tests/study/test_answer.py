@@ -123,7 +123,7 @@ def test_predictions_are_in_the_users_units_and_exact_where_measured():
         s.predict({"x": 7, "y": 0})
 
 
-def test_a_prediction_is_the_beliefs_moments():
+def test_a_prediction_has_the_moments_of_the_belief_and_the_interval_of_one_with_uncertain_hyperparameters():
     s = told(Problem(SPACE, maximize="f", constraints=["c <= 0.5"], noise=0.1))
     u = s.space.encode({"x": 0.3, "y": 0.7})
     belief, o = s.belief(), s.observations()
@@ -131,10 +131,14 @@ def test_a_prediction_is_the_beliefs_moments():
     assert len(mean) == 1
     found = s.predict({"x": 0.3, "y": 0.7})
     assert found.outcomes["f"].mean == pytest.approx(float(o.to_user(0, mean[0, 0])))
-    deviation = float(variance[0, 0].sqrt() * o.scale[0])
-    assert found.outcomes["f"].deviation == pytest.approx(deviation)
+    spread = s._surrogates.believe_spread(s.evaluations)
+    here = u.expand(16, 1, 2)
+    each, deviation = spread.mean(here)[:, 0, 0], spread.variance(here)[:, 0, 0].sqrt()
     low, high = found.outcomes["f"].interval
-    assert high - low == pytest.approx(2 * norm.ppf(0.95) * deviation)
+    for value, p in ((low, 0.95), (high, 0.05)):  # it is maximized: row 0 is its negative
+        z = (o.from_user(0, torch.tensor(value, dtype=torch.float64)) - each) / deviation
+        assert torch.special.ndtr(z).mean().item() == pytest.approx(p, abs=1e-6)
+    assert found.outcomes["f"].deviation == pytest.approx((high - low) / (2 * norm.ppf(0.95)))
     expected = norm.cdf(float(mean[0, 1] / variance[0, 1].sqrt()))
     assert found.probabilities["c <= 0.5"] == pytest.approx(expected, abs=1e-9)
 
@@ -157,6 +161,15 @@ class TestConfirm:
         s.tell(asked, measure(asked.params))
         after = s.predict(asked.params)
         assert after.outcomes["f"].deviation == 0
+
+    def test_what_is_confirmed_without_noise_is_improved_upon_with_less_confidence(self):
+        s = told(EXACT, points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)])
+        asked = [s.ask(confirm=True)]
+        while s.predict(asked[-1].params).probabilities["c >= 0"] >= 0.95 and len(asked) < 8:
+            s.tell(asked[-1], measure(asked[-1].params))
+            asked.append(s.ask(confirm=True))
+        assert asked[-1].why == {"kind": "confirming"}
+        assert s.predict(asked[-1].params).probabilities["c >= 0"] == pytest.approx(0.6, abs=0.02)
 
     def test_the_check_that_probably_fails_for_its_price_comes_first(self):
         tasks = {"score": Task(["f"], cost=1), "dear": Task(["c"], cost=100), "cheap": Task(["d"], cost=1)}

@@ -26,17 +26,18 @@ def log_penalty(
     """Log prior of (lengthscales, amplitude, noise) and its gradient by their logs.
 
     Lengthscales: BoTorch's log-normal, whose centre grows with sqrt(d) (Hvarfner et al. 2024). Amplitude: log-normal
-    around the `typical` one with deviation 1. Noise: log-normal around exp(-6) with deviation 2, for outputs of unit
-    variance.
+    around the `typical` one with deviation 1. Noise: log-normal around exp(-6), for outputs of unit variance, with
+    deviation 2 upwards and 4 downwards: many outcomes have hardly any, and nobody declares it.
     """
     d = h.lengthscale.shape[-1]
     log_l, log_a, log_s = h.lengthscale.log(), h.amplitude.log(), h.noise.log()
     center, spread = math.sqrt(2) + 0.5 * math.log(d), math.sqrt(3)
-    z_l, z_a, z_s = (log_l - center) / spread, log_a - typical.log(), (log_s + 6) / 2
+    noise_spread = torch.where(log_s < -6, 4.0, 2.0)
+    z_l, z_a, z_s = (log_l - center) / spread, log_a - typical.log(), (log_s + 6) / noise_spread
     counted = infer_noise.to(log_s.dtype)
     value = -(0.5 * z_l.square() + log_l).sum(-1) - 0.5 * z_a.square() - 0.5 * counted * z_s.square()
     gradient = torch.cat(
-        [-z_l / spread - 1, -z_a[..., None], -(counted * z_s / 2)[..., None].expand(*z_a.shape, 1)], -1
+        [-z_l / spread - 1, -z_a[..., None], -(counted * z_s / noise_spread)[..., None].expand(*z_a.shape, 1)], -1
     )
     return value, gradient
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from pesky.errors import ProblemError, unknown_name
-from pesky.model import fit, latent, warping
+from pesky.model import fit, latent, spread, warping
 from pesky.model import slice as slice_sampling
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters, datum_noise, noise_variance
@@ -17,6 +17,8 @@ from pesky.model.kernel import Kernel
 from pesky.observations import Observations
 
 FIRST_SWEEPS, LATER_SWEEPS = 50, 10
+SPREAD = 16
+"""Samples of hyperparameters as uncertain as the data leave them, beside those of the maximum."""
 
 
 @dataclass(frozen=True)
@@ -148,6 +150,17 @@ class GP:
         best = chosen.h if self.hyperparameters == "maximum" or last is None else None
         h = self._hyperparameters(o, rows, last, generator, best)
         return Fitted(self.condition(o, h, snap), o, plain, chosen)
+
+    def spread(self, observations: Observations, h: Hyperparameters, generator: torch.Generator) -> Hyperparameters:
+        """Samples of what the observations leave open of hyperparameters whose maximum is h.
+
+        They are h itself where they are known or samples already; those of yes/no rows stay those of the maximum.
+        """
+        numbers = observations.likelihoods.is_gaussian
+        if self.hyperparameters != "maximum" or not bool(numbers.any()):
+            return h
+        samples = spread.sample(self.kernel, observations.select(numbers), h.rows(numbers), SPREAD, generator)
+        return samples.interleave(h.rows(~numbers), ~numbers)
 
     def condition(
         self, observations: Observations, h: Hyperparameters, snap: Callable[[Tensor], Tensor] | None

@@ -95,15 +95,13 @@ def log_slope(s: Float[Tensor, "*#b"], a: Float[Tensor, "*#b"], b: Float[Tensor,
     return torch.where(a > 0, compressed, torch.where(a < 0, expanded, torch.zeros_like(s)))
 
 
-def moments(
+def expectation(
     function: Callable[[Tensor], Tensor], mean: Float[Tensor, "*b"], variance: Float[Tensor, "*b"]
-) -> tuple[Float[Tensor, "*b"], Float[Tensor, "*b"]]:
-    """Mean and variance of an increasing function of a normal variable, by Gauss-Hermite quadrature."""
+) -> Float[Tensor, "*b"]:
+    """That of an increasing function of a normal variable, by Gauss-Hermite quadrature."""
     nodes, weights = NODES.to(mean), (WEIGHTS / WEIGHTS.sum()).to(mean)
     nodes, weights = (part.view(-1, *(1,) * mean.dim()) for part in (nodes, weights))
-    values = function(mean + variance.sqrt() * nodes)
-    expected = (weights * values).sum(0)
-    return expected, (weights * (values - expected).square()).sum(0)
+    return (weights * function(mean + variance.sqrt() * nodes)).sum(0)
 
 
 def _safe(a: Tensor) -> Tensor:

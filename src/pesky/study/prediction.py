@@ -23,8 +23,9 @@ class OutcomePrediction:
 
     mean: float
     deviation: float
+    """Of the normal distribution whose interval is as wide."""
     interval: tuple[float, float]
-    """Holds the value with a probability of 90 %, as much on either side."""
+    """Holds the value with a probability of 90 %, as much on either side; hyperparameters are uncertain in it."""
 
     @classmethod
     def known(cls, value: float) -> "OutcomePrediction":
@@ -64,6 +65,7 @@ def predict_at(
     problem: Problem,
     space: Space,
     belief: Belief,
+    spread: Belief,
     observations: Observations,
     shift: Float[Tensor, " j"],
     u: Float[Tensor, " d"],
@@ -71,13 +73,14 @@ def predict_at(
 ) -> Prediction:
     """What is believed at u, where a row is feasible that reaches its shift.
 
+    Expectations and probabilities are those of `belief`, intervals those of `spread`, whose hyperparameters are as
+    uncertain as the data leave them.
     `exact` are the outcomes that are certain there, because they were measured without noise: the noise of such rows
     has a floor in the model, for the sake of its arithmetic, and what was measured decides.
     """
     with torch.no_grad():
-        here = for_hyper_samples(belief, u[None])
-        mean = over_hyper_samples(belief, belief.mean(here)[..., 0])
-        variance = over_hyper_samples(belief, belief.variance(here)[..., 0])
+        mean, variance = _moments(belief, u)
+        means, variances = _moments(spread, u)
         held = belief.likelihoods.feasibility((mean - shift)[..., None], variance[..., None]).mean(0)[..., 0].tolist()
     outcomes = {}
     for row, name in enumerate(problem.rows):
@@ -88,7 +91,9 @@ def predict_at(
         elif name in problem.known:
             outcomes[name] = OutcomePrediction.known(float(observations.to_user(row, mean[0, row])))
         else:
-            outcomes[name] = _in_user_units(observations, row, mean[:, row], variance[:, row])
+            outcomes[name] = _in_user_units(
+                observations, row, mean[:, row], variance[:, row], means[:, row], variances[:, row]
+            )
     probabilities = {}
     for row, (text, condition) in enumerate(zip(constraint_texts(problem), problem.conditions, strict=True), 1):
         p = held[row]
@@ -100,15 +105,28 @@ def predict_at(
     return Prediction(space.decode(u), outcomes, probabilities)
 
 
+def _moments(belief: Belief, u: Float[Tensor, " d"]) -> tuple[Float[Tensor, "h j"], Float[Tensor, "h j"]]:
+    """Mean and variance of every row at u, for each sample of the hyperparameters."""
+    here = for_hyper_samples(belief, u[None])
+    mean, variance = belief.mean(here)[..., 0], belief.variance(here)[..., 0]
+    return over_hyper_samples(belief, mean), over_hyper_samples(belief, variance)
+
+
 def _in_user_units(
-    o: Observations, row: int, mean: Float[Tensor, " h"], variance: Float[Tensor, " h"]
+    o: Observations,
+    row: int,
+    mean: Float[Tensor, " h"],
+    variance: Float[Tensor, " h"],
+    means: Float[Tensor, " s"],
+    variances: Float[Tensor, " s"],
 ) -> OutcomePrediction:
-    """Of the mixture of Gaussians that hyperparameter samples make."""
+    """The expectation of one mixture of Gaussians, and the interval of another."""
     tails = torch.tensor([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dtype=mean.dtype)
-    low, high = sorted(o.to_user(row, mixture_quantiles(mean, variance.sqrt(), tails)).tolist())
-    each, deviation = o.mean_to_user(row, mean, variance), o.deviation_to_user(row, mean, variance)
-    spread = (deviation.square().mean() + each.var(correction=0)).sqrt()
-    return OutcomePrediction(float(each.mean()), float(spread), (low, high))
+    low, high = sorted(o.to_user(row, mixture_quantiles(means, variances.sqrt(), tails)).tolist())
+    expected = float(o.mean_to_user(row, mean, variance).mean())
+    low, high = min(low, expected), max(high, expected)
+    deviation = (high - low) / (2 * float(torch.special.ndtri(tails[1])))
+    return OutcomePrediction(expected, deviation, (low, high))
 
 
 def mixture_quantiles(

@@ -40,6 +40,8 @@ class Grounds:
     problem: Problem
     space: Space
     belief: Belief
+    spread: Belief
+    """The same with hyperparameters as uncertain as the data leave them: what intervals are of."""
     observations: Observations
     points: tuple[MeasuredPoint, ...]
     """Where something was told."""
@@ -63,7 +65,8 @@ class Grounds:
         points = measured_points(problem, evaluations.values())
         U = surrogates.points.stack(point.evaluations[0] for point in points)
         shift, encode, seed = torch.zeros(len(problem.rows), dtype=torch.float64), surrogates.points.of, surrogates.seed
-        return cls(problem, surrogates.space, belief, observations, points, U, shift, encode, seed, len(evaluations))
+        spread, count = surrogates.believe_spread(evaluations), len(evaluations)
+        return cls(problem, surrogates.space, belief, spread, observations, points, U, shift, encode, seed, count)
 
     def under(self, thresholds: Mapping[int, float]) -> "Grounds":
         """The same under other thresholds of some constraints, by their numbers."""
@@ -86,7 +89,7 @@ class Grounds:
         """What is believed there; what was measured there without noise is certain."""
         measured = self.at(u)
         exact = {} if measured is None else measured.exact(self.problem)
-        return predict_at(self.problem, self.space, self.belief, self.observations, self.shift, u, exact)
+        return predict_at(self.problem, self.space, self.belief, self.spread, self.observations, self.shift, u, exact)
 
 
 def recommendation_from(grounds: Grounds) -> Recommendation:
@@ -100,24 +103,29 @@ def recommendation_from(grounds: Grounds) -> Recommendation:
         return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
     if not model.is_confident:
         return replace(model, advice=_advice_alone(model))
-    if _is_trivial(grounds, model.expected - measured.expected):
+    if is_no_better(grounds, model, measured):
         return replace(measured, advice=f"{_advice_alone(measured)} No other point is expected to be better by much.")
     u, v = (grounds.space.encode(each.params) for each in (model, measured))
-    better = float(probability_lower(grounds.belief, u, v))
+    better = float(probability_lower(grounds.spread, u, v))
     if better >= SURE:
         return replace(model, advice=f"{_unmeasured(model)} {_versus(measured, better)}")
     return replace(measured, advice=f"{_advice_alone(measured)} {_versus(model, better)}")
 
 
-def _is_trivial(grounds: Grounds, difference: float) -> bool:
-    """Whether two values of the objective are nearly the same, beside all that were measured."""
-    values = [each.told[grounds.problem.objective] for each in grounds.points if grounds.problem.objective in each.told]
-    return bool(values) and abs(difference) <= TRIVIAL * (max(values) - min(values))
+def is_no_better(grounds: Grounds, model: Recommendation, measured: Recommendation) -> bool:
+    """Whether the model's point is expected to be better by a trifle at most, beside all values that were measured."""
+    problem = grounds.problem
+    values = [each.told[problem.objective] for each in grounds.points if problem.objective in each.told]
+    spread = max(values) - min(values) if values else 0.0
+    return problem.sign * (measured.expected - model.expected) <= TRIVIAL * spread
 
 
-def best_anywhere(grounds: Grounds) -> Recommendation:
-    """The lowest expected objective where every constraint holds with its confidence, measured or not."""
-    confidence = torch.tensor(grounds.problem.confidences, dtype=torch.float64)
+def best_anywhere(grounds: Grounds, most: float = 1.0) -> Recommendation:
+    """The lowest expected objective where every constraint holds with its confidence, measured or not.
+
+    `most` is the highest confidence that is asked of any.
+    """
+    confidence = torch.tensor(grounds.problem.confidences, dtype=torch.float64).clamp(max=most)
     with threads_for(grounds.count):
         advice = recommend(Shifted(grounds.belief, grounds.shift), grounds.space, confidence, grounds.seed)
     return _recommendation(grounds, advice.u, bool(advice.is_confident))

@@ -13,6 +13,7 @@ from pesky.model.belief import Belief
 from pesky.model.botorch import BotorchBelief
 from pesky.model.exact import with_exact_rows, without_exact_rows
 from pesky.model.gp import GaussianProcess
+from pesky.model.hyper import Hyperparameters
 from pesky.model.surrogate import GP, Fitted
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, collect
@@ -47,6 +48,7 @@ class Surrogates:
         self.learnt = Learnt(problem, self.points)
         self._last: tuple[DataKey, Belief, Observations] | None = None
         self._afresh: tuple[DataKey, Belief, Observations] | None = None
+        self._spread: tuple[DataKey, Belief] | None = None
         self._previous: Fitted | None = None
         """The last fit, where the next one starts."""
 
@@ -92,6 +94,26 @@ class Surrogates:
             self._afresh = key, belief, o
         return self._afresh[1:]
 
+    def believe_spread(self, evaluations: Mapping[int, Evaluation]) -> Belief:
+        """The same with hyperparameters as uncertain as the data leave them, in as many samples."""
+        key = data_key(evaluations)
+        if self._spread is None or self._spread[0] != key:
+            belief, o = self.believe_afresh(evaluations)
+            with threads_for(len(key)):
+                self._spread = key, self._with_spread(belief, o, len(key))
+        return self._spread[1]
+
+    def _with_spread(self, belief: Belief, o: Observations, count: int) -> Belief:
+        gp = without_exact_rows(belief)
+        if not isinstance(self.model, GP) or not isinstance(gp, GaussianProcess):
+            return belief
+        measured = self._measured(o)
+        relevant = self._relevant(self._names)
+        generator = torch.Generator().manual_seed(self.seed + count)
+        h = self.model.spread(_alike(measured, relevant), gp.hyperparameters, generator)
+        spread = self.model.condition(measured, _constant(h, relevant), self._snap)
+        return with_exact_rows(spread, o, self.problem.rows, self._exact, self._snap)
+
     def condition(self, before: Belief, units: Observations, evaluations: Mapping[int, Evaluation]) -> Belief:
         """The belief given all measurements, at the hyperparameters of an earlier one and in the units of its data."""
         gp = without_exact_rows(before)
@@ -105,15 +127,14 @@ class Surrogates:
         measured, last = self._measured(o), None
         if isinstance(self.model, GP):
             generator = torch.Generator().manual_seed(self.seed + count)
-            names = tuple(name for name in self.problem.rows if name not in self.problem.known)
-            has_objective = self.problem.objective not in self.problem.known
+            names, has_objective = self._names, self.problem.objective not in self.problem.known
             relevant = self._relevant(names)
-            # In the middle of what does not matter to a row, its data say nothing of it.
-            alike = (
-                measured if relevant is None else replace(measured, X=torch.where(relevant[:, None], measured.X, 0.5))
-            )
+            alike = _alike(measured, relevant)
             last = self.model.fit_warped(alike, names, self._snap, previous, generator, has_objective)
-            belief = last.belief if relevant is None else self._constant(last, measured, relevant)
+            belief = last.belief
+            if relevant is not None:
+                h = _constant(belief.hyperparameters, relevant)
+                belief = self.model.condition(replace(last.observations, X=measured.X), h, self._snap)
             if last.observations.warp is not None:
                 o = o.warped(last.observations.warp.spread(self._is_measured))
         else:
@@ -128,12 +149,10 @@ class Surrogates:
             return None
         return torch.stack([self.space.columns_of(self.problem.depends_on(row)) for row in rows])
 
-    def _constant(self, fitted: Fitted, measured: Observations, relevant: Bool[Tensor, "j d"]) -> GaussianProcess:
-        """The belief that varies over no lengthscale, and so exactly not at all, along columns that do not matter."""
-        assert isinstance(self.model, GP)
-        h = fitted.belief.hyperparameters
-        h = h._replace(lengthscale=torch.where(relevant, h.lengthscale, torch.inf))
-        return self.model.condition(replace(fitted.observations, X=measured.X), h, self._snap)
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """The rows that are not known."""
+        return tuple(name for name in self.problem.rows if name not in self.problem.known)
 
     def _measured(self, o: Observations) -> Observations:
         """The observations of the rows that are not known."""
@@ -151,3 +170,13 @@ class Surrogates:
     def _exact(self) -> dict[str, Exact]:
         """The known outcomes, with what was found out about their functions."""
         return exact_outcomes(self.problem, self.space)
+
+
+def _alike(measured: Observations, relevant: Bool[Tensor, "j d"] | None) -> Observations:
+    """The observations, each row in the middle of what does not matter to it: there its data say nothing of that."""
+    return measured if relevant is None else replace(measured, X=torch.where(relevant[:, None], measured.X, 0.5))
+
+
+def _constant(h: Hyperparameters, relevant: Bool[Tensor, "j d"] | None) -> Hyperparameters:
+    """Those that vary over no lengthscale, and so exactly not at all, along columns that do not matter."""
+    return h if relevant is None else h._replace(lengthscale=torch.where(relevant, h.lengthscale, torch.inf))

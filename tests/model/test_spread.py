@@ -1,0 +1,79 @@
+"""Samples of hyperparameters, against integrals over grids of their posterior."""
+
+import math
+
+import torch
+from small_beliefs import make_belief
+from torch import Tensor
+
+from pesky.model.fit import log_penalty, maximize
+from pesky.model.hyper import Hyperparameters, marginal_likelihood, typical_amplitude
+from pesky.model.spread import sample
+from pesky.observations import Observations
+
+
+def observations(X: Tensor, y: Tensor, noise: float) -> Observations:
+    rows = len(y)
+    zero, one = torch.zeros(rows), torch.ones(rows)
+    mask = torch.ones_like(y, dtype=torch.bool)
+    return Observations(X, y, mask, torch.full((rows,), noise), one, zero, one, ("gaussian",) * rows)
+
+
+def data(noise: float, given: float) -> Observations:
+    belief = make_belief(rows=2, n=7, d=1, seed=3, kernel="matern52", noise=noise, lengthscale=0.3)
+    return observations(belief.X, belief.y, given)
+
+
+def on_a_grid(o: Observations) -> tuple[Tensor, Tensor]:
+    """Mean and deviation of log lengthscale and log amplitude of each row, the noise known, by summing."""
+    points = torch.linspace(-5, 3, 120, dtype=torch.float64), torch.linspace(-6, 9, 120, dtype=torch.float64)
+    p = torch.cartesian_prod(*points)[:, None].expand(-1, 2, 2)
+    h = Hyperparameters(p[..., :1].exp(), p[..., 1].exp(), o.noise.expand(len(p), 2), torch.zeros(len(p), 2))
+    value = marginal_likelihood("matern52", o.X, o.y, o.mask, h).log_likelihood
+    value = value + log_penalty(h, torch.isnan(o.noise), typical_amplitude(o.y, o.mask))[0]
+    weight = torch.where(p[..., 0] <= math.log(20), value, -torch.inf).softmax(0)[..., None]
+    mean = (weight * p).sum(0)
+    return mean, (weight * (p - mean).square()).sum(0).sqrt()
+
+
+def test_they_are_as_uncertain_as_the_posterior():
+    o = data(0.01, 0.01)
+    mean, deviation = on_a_grid(o)
+    best = maximize("matern52", o.X, o.y, o.mask, o.noise)
+    h = sample("matern52", o, best, 4000, torch.Generator().manual_seed(0))
+    found = torch.stack([h.lengthscale[..., 0].log(), h.amplitude.log()], -1)
+    assert ((found.mean(0) - mean).abs() < 0.2 * deviation).all()
+    torch.testing.assert_close(found.std(0), deviation, rtol=0.2, atol=0.0)
+    assert (h.noise == 0.01).all()
+
+
+def test_the_mean_is_as_uncertain_as_the_data_leave_it():
+    """Of points so far apart that their values have nothing to do with each other it is a plain average."""
+    X = torch.linspace(0, 1, 6, dtype=torch.float64)[None, :, None]
+    o = observations(X, torch.tensor([[0.3, -1.0, 0.5, 1.2, -0.4, 0.1]], dtype=torch.float64), 1e-4)
+    h = Hyperparameters(torch.full((1, 1), 6e-3), torch.ones(1), torch.full((1,), 1e-4), torch.zeros(1))
+    drawn = sample("matern52", o, h, 3000, torch.Generator().manual_seed(0))
+    far = drawn.lengthscale[:, 0, 0] < 0.02
+    error = (drawn.mean[far, 0] - o.y.mean()) / (drawn.amplitude[far, 0] / 6).sqrt()
+    assert far.sum() > 200
+    assert abs(error.std().item() - 1) < 0.15
+
+
+def test_noise_that_is_inferred_is_uncertain_too_and_rows_are_drawn_apart():
+    o = data(0.05, math.nan)
+    best = maximize("matern52", o.X, o.y, o.mask, o.noise)
+    h = sample("matern52", o, best, 500, torch.Generator().manual_seed(1))
+    assert (h.noise.log().std(0) > 0.3).all()
+    assert abs(torch.corrcoef(h.amplitude.log().T)[0, 1].item()) < 0.2
+
+
+def test_the_same_seed_gives_the_same_samples_and_few_data_leave_the_prior():
+    o = data(0.01, 0.01)
+    nothing = Observations(o.X[:, :0], o.y[:, :0], o.mask[:, :0], o.noise, o.direction, o.offset, o.scale, o.kinds)
+    best = maximize("matern52", o.X, o.y, o.mask, o.noise)
+    first, again = (sample("matern52", o, best, 16, torch.Generator().manual_seed(5)) for _ in range(2))
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    h = sample("matern52", nothing, best, 2000, torch.Generator().manual_seed(5))
+    # the penalty is a log-normal density of lengthscales: its logs are 3 below the centre
+    assert abs(h.lengthscale.log().mean().item() - (math.sqrt(2) - 3)) < 0.3
+    assert torch.isfinite(h.mean).all()
