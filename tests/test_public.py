@@ -38,8 +38,8 @@ PUBLIC = {
     "pesky.study_file": "CallError Command CommandError Function Mistake StudyFile StudyFileError",
     "pesky.study_file.spearmint": "adapt",
     "pesky.test_functions": """
-        Benchmark PROBLEMS branin_disk decouple gardner1 gardner2 gp_sample hartmann6 pressure_vessel problem_by_name
-        speed_reducer spring toy welded_beam
+        Benchmark PROBLEMS branin_disk crescent decouple gardner1 gardner2 gp_sample hartmann6 pressure_vessel
+        problem_by_name speed_reducer spring toy welded_beam
     """,
     "pesky.testing": "RuleContract StoreContract StoreMachine",
 }

@@ -7,6 +7,7 @@ from scipy.optimize import minimize as scipy_minimize
 from torch import Tensor
 
 from pesky.numerics import sqp
+from pesky.test_functions.crescent import crescent_rows
 from pesky.test_functions.toy import OPTIMUM, OPTIMUM_VALUE, toy_truth
 
 
@@ -251,3 +252,17 @@ def test_multipliers_are_those_of_the_active_constraints():
     )
     assert p.item() == pytest.approx(0.4, abs=1e-4)
     torch.testing.assert_close(multiplier[0], torch.tensor([0.6, 0.0]), rtol=0, atol=1e-3)
+
+
+def crescent_truth(U: Tensor) -> Tensor:
+    """Of a region that is thin beside its length: near its tip two constraints nearly exclude each other."""
+    return crescent_rows(torch.tensor([13.0, 0.0]) + U * torch.tensor([87.0, 100.0]))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e3])
+def test_the_tip_of_a_crescent_is_found_whatever_the_units_of_its_constraints(unit):
+    start = torch.rand(20, 2, generator=torch.Generator().manual_seed(4))
+    scale = torch.tensor([2e5, 3e3 * unit, 3e3 * unit]).expand(20, 3)
+    found = solve(crescent_truth, start, 0, 1, radius=0.02, steps=40, tolerance=1e-9, scale=scale)
+    tip = torch.tensor([(14.095 - 13) / 87, 0.8429607892 / 100])
+    assert ((found.x - tip).abs() < 1e-4).all(-1).sum() >= 18

@@ -11,6 +11,7 @@ def test_names():
         "gardner1",
         "gardner2",
         "branin-disk",
+        "crescent",
         "hartmann6",
         "pressure-vessel",
         "welded-beam",
@@ -25,7 +26,7 @@ def test_each_name_is_that_problem_whatever_the_seed():
         assert benchmark.problem == make().problem
         assert benchmark.optimum_value == make().optimum_value
     sizes = {name: (len(make().problem.parameters), len(make().problem.constraints)) for name, make in PROBLEMS.items()}
-    assert list(sizes.values()) == [(2, 2), (2, 1), (2, 1), (2, 1), (6, 1), (4, 4), (4, 7), (3, 4), (7, 11)]
+    assert list(sizes.values()) == [(2, 2), (2, 1), (2, 1), (2, 1), (2, 2), (6, 1), (4, 4), (4, 7), (3, 4), (7, 11)]
 
 
 def test_drawn_problems_belong_to_the_seed(monkeypatch):

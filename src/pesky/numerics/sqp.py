@@ -15,9 +15,10 @@ from torch import Tensor
 Evaluate = Callable[[Tensor], tuple[Tensor, Tensor]]
 """x (b, d) -> values (b, 1 + K) and gradients (b, 1 + K, d); column 0 is the objective."""
 
-ELASTICITY = 20.0
+ELASTICITY, MOST_ELASTICITY = 20.0, 1e6
 """Price of violating a linearized constraint, in units of the objective's scale: large, but it keeps every
-subproblem solvable when the linearized constraints contradict each other."""
+subproblem solvable when the linearized constraints contradict each other. Where violations turn out to be worth that
+price it rises: between two constraints that nearly exclude each other any fixed one would be too low."""
 
 
 class Minimum(NamedTuple):
@@ -48,12 +49,15 @@ def minimize(
     x = start.clone()
     values, gradients = evaluate(x)
     scale = torch.ones_like(values) if scale is None else scale.clamp(min=1e-300)
-    values, gradients = values / scale, gradients / scale[..., None]
     d = x.shape[-1]
     width = (upper - lower).expand(d)
+    flat = _flatness(gradients / scale[..., None], width)
+    scale = scale * flat
+    values, gradients = values / scale, gradients / scale[..., None]
     trust = torch.full_like(x[:, :1], radius)
     hessian = _first_hessian(gradients[:, 0], trust, width)
     penalty = torch.full_like(values[:, 1:], 1.0)
+    elasticity = torch.full_like(x[:, :1], ELASTICITY)
     running = torch.ones_like(x[:, 0], dtype=torch.bool)
     group = in_groups(1, len(x), x) if group is None else group
 
@@ -62,7 +66,7 @@ def minimize(
         high = torch.minimum(upper - x, trust * width)
         if values.shape[1] > 1:
             p, multiplier = quadratic_program(
-                hessian, gradients[:, 0], gradients[:, 1:], values[:, 1:], low, high, ELASTICITY
+                hessian, gradients[:, 0], gradients[:, 1:], values[:, 1:], low, high, elasticity
             )
         else:
             p, multiplier = box_program(hessian, gradients[:, 0], low, high), values[:, 1:]
@@ -92,14 +96,17 @@ def minimize(
             multiplier[:, None, :] @ (trial_gradients[:, 1:] - gradients[:, 1:])
         )[:, 0]
         usable = torch.isfinite(lagrangian_change).all(-1)
+        is_worth = ((multiplier > 0.9 * elasticity) & (trial_values[:, 1:] < -1e-6)).any(-1, keepdim=True)
+        elasticity = torch.where(is_worth, 3 * elasticity, elasticity).clamp(max=MOST_ELASTICITY)
         hessian = _update(hessian, p, torch.where(usable[:, None], lagrangian_change, 0.0), usable)
         x = torch.where(better[:, None], torch.minimum(torch.maximum(x + p, lower), upper), x)
         values = torch.where(better[:, None], trial_values, values)
         gradients = torch.where(better[:, None, None], trial_gradients, gradients)
-        running = running & _any_of_group(length[:, 0] >= tolerance, group)
+        running = running & _any_of_group((length[:, 0] >= tolerance) | is_worth[:, 0], group)
         if not bool(running.any()):
             break
-    violation = _shortfall(values[:, 1:]).amax(-1) if values.shape[1] > 1 else torch.zeros_like(values[:, 0])
+    short = _shortfall((values * flat)[:, 1:])
+    violation = short.amax(-1) if values.shape[1] > 1 else torch.zeros_like(values[:, 0])
     return Minimum(x, values * scale, violation)
 
 
@@ -112,6 +119,15 @@ def _any_of_group(is_so: Bool[Tensor, " b"], group: Int[Tensor, " b"]) -> Bool[T
     """Whether it is so for any element of each element's group."""
     count = torch.zeros_like(group).index_add(0, group, is_so.to(group.dtype))
     return (count > 0)[group]
+
+
+def _flatness(gradients: Float[Tensor, "b j d"], width: Float[Tensor, " d"]) -> Float[Tensor, "b j"]:
+    """How much each constraint varies over the box, in its unit and by its slope at the start; 1 where it is more.
+
+    One that is flat beside its unit would be violated: in such units its price is beyond any elasticity.
+    """
+    slope = (gradients * width).norm(dim=-1).clamp(1e-9, 1.0)
+    return torch.cat([torch.ones_like(slope[:, :1]), slope[:, 1:]], -1)
 
 
 def _shortfall(c: Float[Tensor, "b k"]) -> Float[Tensor, "b k"]:
@@ -183,7 +199,7 @@ def quadratic_program(
     offsets: Float[Tensor, "b k"],
     low: Float[Tensor, "b d"],
     high: Float[Tensor, "b d"],
-    elasticity: float,
+    elasticity: Float[Tensor, "b 1"] | float,
     iterations: int = 8,
 ) -> tuple[Float[Tensor, "b d"], Float[Tensor, "b k"]]:
     """Solution p and multipliers of min p'Hp/2 + g'p, low <= p <= high, Np + offsets + t >= 0, t >= 0; N the normals.

@@ -2,6 +2,7 @@
 
 from pesky.test_functions.base import Benchmark, decouple
 from pesky.test_functions.branin_disk import branin_disk
+from pesky.test_functions.crescent import crescent
 from pesky.test_functions.gardner1 import gardner1
 from pesky.test_functions.gardner2 import gardner2
 from pesky.test_functions.gp_samples import gp_sample
@@ -17,6 +18,7 @@ __all__ = [
     "PROBLEMS",
     "Benchmark",
     "branin_disk",
+    "crescent",
     "decouple",
     "gardner1",
     "gardner2",

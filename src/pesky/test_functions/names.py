@@ -8,6 +8,7 @@ import torch
 from pesky.errors import ProblemError, unknown_name
 from pesky.test_functions.base import Benchmark
 from pesky.test_functions.branin_disk import branin_disk
+from pesky.test_functions.crescent import crescent
 from pesky.test_functions.gardner1 import gardner1
 from pesky.test_functions.gardner2 import gardner2
 from pesky.test_functions.gp_samples import gp_sample
@@ -23,6 +24,7 @@ PROBLEMS: dict[str, Callable[[], Benchmark]] = {
     "gardner1": gardner1,
     "gardner2": gardner2,
     "branin-disk": branin_disk,
+    "crescent": crescent,
     "hartmann6": hartmann6,
     "pressure-vessel": pressure_vessel,
     "welded-beam": welded_beam,
