@@ -33,7 +33,7 @@ PUBLIC = {
         StudyRecord open_store
     """,
     "pesky.study": """
-        Budget Ending Exhausted Explanation OutcomePrediction Prediction Progress Recommendation Study Tradeoff
+        Budget Ending Exhausted Explanation OutcomePrediction Outlier Prediction Progress Recommendation Study Tradeoff
     """,
     "pesky.study_file": "CallError Command CommandError Function Mistake StudyFile StudyFileError",
     "pesky.study_file.spearmint": "adapt",

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pesky.cli.arguments import AsJson, StudyPath
@@ -41,6 +42,7 @@ def _plain(file: "StudyFile", kept: "Snapshot") -> dict[str, object]:
     from pesky.cli.stored_study import storage_shown
     from pesky.run.spending import spent
     from pesky.study.export import as_dict
+    from pesky.study.outliers import as_of_last_question
 
     by_id = {e.id: e for e in kept.evaluations}
     return {
@@ -49,6 +51,7 @@ def _plain(file: "StudyFile", kept: "Snapshot") -> dict[str, object]:
         "counts": _counts(kept),
         "spent": spent(by_id, kept.problem),
         "is_confirmed": _is_confirmed(kept),
+        "outliers": [asdict(each) for each in as_of_last_question(kept.evaluations)],
         "budget": file.budget.model_dump(),
         "set_aside": kept.set_aside,
         **{state: [as_dict(e) for e in _in(kept, state)] for state in ("running", "pending", "lost", "failed")},
@@ -71,6 +74,7 @@ def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
     from pesky.cli.stored_study import storage_shown
     from pesky.run.spending import spent
     from pesky.store.transitions import counts
+    from pesky.study.outliers import as_of_last_question
     from pesky.wording import counted, duration
 
     yield f"{file.name} in {storage_shown(file)}"
@@ -87,6 +91,8 @@ def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
         yield f"  #{e.id} {e.task} failed: {first_line(e.error)}"
     if len(failed) > LATEST:
         yield f"  and {len(failed) - LATEST} more: pesky show {file.path.name} --state failed"
+    for each in as_of_last_question(kept.evaluations):
+        yield f"  {each}; `pesky correct` or `pesky exclude` if it is wrong"
     by_id = {e.id: e for e in kept.evaluations}
     costs = spent(by_id, kept.problem)
     for task, cost in costs.items():

@@ -66,6 +66,7 @@ class GP:
 
     With `warp` each outcome is modelled on the scale on which it is most like a Gaussian process, where the data speak
     for another than its own; results are in its own units all the same. Known hyperparameters are those of its own.
+    With `outliers`, values that all others contradict are left out (`study.outliers()`), where outcomes have noise.
     """
 
     kernel: Kernel = "matern52"
@@ -73,6 +74,7 @@ class GP:
     samples: int = 10
     """Hyperparameter samples, for "slice"."""
     warp: bool = True
+    outliers: bool = True
 
     def __post_init__(self) -> None:
         if self.kernel not in get_args(Kernel):

@@ -48,6 +48,8 @@ class Warped(NamedTuple):
 
     warp: Warp
     h: Hyperparameters
+    evidence: Float[Tensor, " j"]
+    """Penalized log likelihood of the values before they were warped; NaN where there are too few to be warped."""
 
 
 class RowData(NamedTuple):
@@ -149,7 +151,9 @@ def row_data(kernel: Kernel, o: Observations, plain: Hyperparameters, has_object
 
 def choose(kernel: Kernel, data: RowData, plain: Hyperparameters, previous: Warped | None = None) -> Warped:
     """The warp of each row, the identity where nothing speaks against it; `plain` are the hyperparameters without."""
-    found = Warped(Warp.identity(data.noise)._replace(reference=data.reference), plain)
+    found = Warped(
+        Warp.identity(data.noise)._replace(reference=data.reference), plain, torch.full_like(data.noise, math.nan)
+    )
     count = data.mask.sum(-1)
     low, high = _range(data)
     able = ((count >= ENOUGH) & (high > low)).nonzero()[:, 0]
@@ -158,6 +162,7 @@ def choose(kernel: Kernel, data: RowData, plain: Hyperparameters, previous: Warp
     own = data.rows(able)
     p = _pack(Hyperparameters(*(part[able] for part in plain)))
     unwarped, _ = objective(kernel, *own[:4], typical_amplitude(own.y, own.mask), p[None])
+    found = found._replace(evidence=found.evidence.index_copy(0, able, unwarped[0]))
     sign, start = _starts(own, p)
     if previous is not None:
         sign, start = _with_previous(sign, start, previous, able)
@@ -177,8 +182,8 @@ def choose(kernel: Kernel, data: RowData, plain: Hyperparameters, previous: Warp
     if not len(better):
         return found
     sign, rows = sign[better], followed[better]
-    p, _ = _maximize(kernel, own.rows(rows), sign, p[better], MORE_STEPS)
-    return _merged(kernel, data, found, able[rows], sign, p)
+    p, value = _maximize(kernel, own.rows(rows), sign, p[better], MORE_STEPS)
+    return _merged(kernel, data, found, able[rows], sign, p, value)
 
 
 def _range(data: RowData) -> tuple[Float[Tensor, " j"], Float[Tensor, " j"]]:
@@ -251,6 +256,7 @@ def _merged(
     rows: Int[Tensor, " r"],
     sign: Float[Tensor, " r"],
     p: Float[Tensor, "r q"],
+    value: Float[Tensor, " r"],
 ) -> Warped:
     """What was found, with the warps and hyperparameters of these rows in it."""
     own = data.rows(rows)
@@ -265,4 +271,5 @@ def _merged(
     return Warped(
         Warp(*(whole.index_copy(0, rows, part) for whole, part in warp)),
         Hyperparameters(*(whole.index_copy(0, rows, part) for whole, part in zip(found.h, h, strict=True))),
+        found.evidence.index_copy(0, rows, value),
     )

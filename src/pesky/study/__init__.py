@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from pesky.run.budget import Budget, Ending, Exhausted
     from pesky.run.progress import Progress
     from pesky.study.explain import Explanation
+    from pesky.study.outliers import Outlier
     from pesky.study.prediction import OutcomePrediction, Prediction
     from pesky.study.recommendation import Recommendation
     from pesky.study.study import Study
@@ -19,6 +20,7 @@ _ON_USE = {
     "Exhausted": "run.budget",
     "Explanation": "study.explain",
     "OutcomePrediction": "study.prediction",
+    "Outlier": "study.outliers",
     "Prediction": "study.prediction",
     "Progress": "run.progress",
     "Recommendation": "study.recommendation",
@@ -32,6 +34,7 @@ __all__ = [
     "Exhausted",
     "Explanation",
     "OutcomePrediction",
+    "Outlier",
     "Prediction",
     "Progress",
     "Recommendation",

@@ -36,10 +36,10 @@ def positive(what: str, given: object) -> float | None:
 
 
 def checked_model(given: object, problem: Problem, space: Space, rule: Rule) -> GP | FitBotorch:
-    """The model that was given, or else ours, if it can be asked about this problem; the paper's does not warp."""
+    """The model that was given, or else ours, if it can be asked about this problem; the paper's neither warps nor doubts."""
     if given is None:
         is_papers = isinstance(rule, PredictiveEntropySearch) and rule.options == PAPER
-        return GP(warp=not is_papers)
+        return GP(warp=not is_papers, outliers=not is_papers)
     if isinstance(given, GP):
         given.check(problem.outcomes, space.dim)
         return given

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from jaxtyping import Float
@@ -14,6 +15,7 @@ from pesky.model.belief import over_hyper_samples
 from pesky.optimum.sample import Optima
 from pesky.space import Space
 from pesky.store import Evaluation
+from pesky.study.outliers import Outlier
 
 BINS = 10
 """Into how many parts a parameter's range is cut, where it is real, to say how much of it is left."""
@@ -54,6 +56,8 @@ class Explanation:
     """The share of the samples of the solution that are in the same place."""
     infeasible: float | None = None
     """The share of draws of the functions that have no feasible point."""
+    left_out: tuple[Outlier, ...] = ()
+    """The values that were not believed then."""
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> "Explanation":
@@ -63,7 +67,9 @@ class Explanation:
             reason = "is data of your own" if evaluation.is_yours else "was asked before reasons were kept"
             raise DataError(f"there is nothing to explain: evaluation {evaluation.id} {reason}.")
         known = {name: why[name] for name in cls.__dataclass_fields__ if name in why}
-        return cls(**{**known, "task": evaluation.task})  # pyright: ignore[reportArgumentType]
+        kept: Any = why.get("left_out", ())
+        left_out = tuple(Outlier(**each) for each in kept)
+        return cls(**{**known, "task": evaluation.task, "left_out": left_out})  # pyright: ignore[reportArgumentType]
 
     def __str__(self) -> str:
         lines = [f"{self.task}: {KINDS.get(self.kind, self.kind)}" + (f" ({self.rule})" if self.rule else "")]
@@ -78,6 +84,7 @@ class Explanation:
             lines.append(f"  {self.agreement:.0%} of its samples are in the same place")
         if self.infeasible:
             lines.append(f"  {self.infeasible:.0%} of the functions that fit the data have no feasible point")
+        lines += [f"  {each}" for each in self.left_out]
         return "\n".join(lines)
 
 

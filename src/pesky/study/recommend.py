@@ -18,6 +18,7 @@ from pesky.problem import Problem
 from pesky.space import Space
 from pesky.store import Evaluation
 from pesky.study.measured import MeasuredPoint, measured_points
+from pesky.study.outliers import Place, trusted
 from pesky.study.prediction import Prediction, predict_at
 from pesky.study.recommendation import Recommendation
 from pesky.study.surrogates import Surrogates
@@ -53,6 +54,8 @@ class Grounds:
     """The point of an evaluation in the unit cube."""
     seed: int
     count: int
+    left_out: frozenset[Place] = frozenset()
+    """The values that are not believed, though they were told."""
 
     @classmethod
     def of(cls, surrogates: Surrogates, evaluations: Mapping[int, Evaluation]) -> "Grounds":
@@ -62,11 +65,13 @@ class Grounds:
             what = "any outcome" if problem.objective in problem.known else f"the objective {problem.objective!r}"
             raise DataError(f"no value of {what} was told yet: ask and tell until there is one.")
         belief, observations = surrogates.believe_afresh(evaluations)
-        points = measured_points(problem, evaluations.values())
+        left_out = frozenset((each.evaluation, each.outcome) for each in surrogates.outliers(evaluations))
+        points = measured_points(problem, trusted(evaluations, left_out).values())
         U = surrogates.points.stack(point.evaluations[0] for point in points)
         shift, encode, seed = torch.zeros(len(problem.rows), dtype=torch.float64), surrogates.points.of, surrogates.seed
         spread, count = surrogates.believe_spread(evaluations), len(evaluations)
-        return cls(problem, surrogates.space, belief, spread, observations, points, U, shift, encode, seed, count)
+        given = (problem, surrogates.space, belief, spread, observations, points, U, shift, encode, seed, count)
+        return cls(*given, left_out)
 
     def under(self, thresholds: Mapping[int, float]) -> "Grounds":
         """The same under other thresholds of some constraints, by their numbers."""

@@ -33,6 +33,7 @@ from pesky.study.data import StudyData
 from pesky.study.described import described
 from pesky.study.explain import Explanation
 from pesky.study.limits import Request, several
+from pesky.study.outliers import Outlier
 from pesky.study.own_questions import copies, questions_at
 from pesky.study.prediction import Prediction
 from pesky.study.recommend import Grounds, best_from, recommendation_from
@@ -322,6 +323,14 @@ class Study(StudyData):
                 "a point of which less is known."
             )
         return found
+
+    def outliers(self) -> tuple[Outlier, ...]:
+        """The values that all others of their outcome contradict: they are kept, and no belief or answer rests on them.
+
+        None where an outcome has no noise, or has few values; `GP(outliers=False)` trusts every value.
+        """
+        with self._deciding:
+            return self._surrogates.outliers(self.evaluations)
 
     def what_if(self, thresholds: Mapping[str, float]) -> Recommendation:
         """What would be recommended under other thresholds, like {"latency_ms": 2.5}; nothing is measured or changed.

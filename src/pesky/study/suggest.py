@@ -34,6 +34,7 @@ from pesky.study.confirm import confirming_question
 from pesky.study.design import InitialDesign
 from pesky.study.explain import reasons
 from pesky.study.limits import Request, check_worth, in_vain, tasks_left
+from pesky.study.outliers import as_reasons
 from pesky.study.pending import Answered, answered, pending
 from pesky.study.recommend import Grounds
 from pesky.study.reconsider import is_among, is_mostly_left
@@ -101,12 +102,14 @@ class Suggester:
             if (first := self.design.next(learnt, tasks, known)) is not None:
                 return replace(first, why={"kind": "initial"})
             if request.confirm and (confirming := self._confirming(evaluations, tasks)) is not None:
-                return confirming
+                left_out = self.surrogates.outliers(evaluations)
+                return replace(confirming, why={**(confirming.why or {}), **as_reasons(left_out)})
             self.decision = best = self.decide(evaluations, tasks, known, is_retry)
             check_worth(best, request, is_all=len(tasks) == len(wanted))
             gain = None if best.gain is None else float(best.gain)
             u = best.u if self.region is None else self.region.nearest(best.u)
-            return Question(tasks[int(best.task)], self.space.decode(u), gain, float(best.price), self._why)
+            why = {**(self._why or {}), **as_reasons(self.surrogates.left_out)}
+            return Question(tasks[int(best.task)], self.space.decode(u), gain, float(best.price), why)
 
     def _confirming(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Question | None:
         """What is left to measure at the point that would be recommended."""

@@ -1,19 +1,21 @@
 """From evaluations to observations, and to what is believed given them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 import torch
 from botorch.models.model import Model
 from jaxtyping import Bool
 from torch import Tensor
 
-from pesky.model.belief import Belief
+from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.model.botorch import BotorchBelief
 from pesky.model.exact import with_exact_rows, without_exact_rows
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters
+from pesky.model.outliers import SHARE, is_outlier, least_data, suspects
 from pesky.model.surrogate import GP, Fitted
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, collect
@@ -23,7 +25,11 @@ from pesky.space import Space
 from pesky.space.exact import Exact, exact_outcomes
 from pesky.store import Evaluation, State
 from pesky.study.learnt import Learnt
+from pesky.study.outliers import Announcer, Outlier, Place, trusted
 from pesky.study.points import Points
+
+LOOKED_AT = 2
+"""How many suspect values of a row are looked at."""
 
 FitBotorch = Callable[[list[tuple[Tensor, Tensor]]], Model]
 """A function that fits a BoTorch model; see `Study`."""
@@ -39,6 +45,15 @@ def data_key(evaluations: Mapping[int, Evaluation]) -> DataKey:
     return tuple((e.id, len(e.outcomes), e.state is State.FAILED, len(e.corrections)) for e in told)
 
 
+class Believed(NamedTuple):
+    """A belief, the data that it is of, and the values among them that it leaves out."""
+
+    key: DataKey
+    belief: Belief
+    observations: Observations
+    outliers: tuple[Outlier, ...]
+
+
 class Surrogates:
     """The models of a problem's rows; fitted anew when there are new data, from where the last fit ended."""
 
@@ -46,8 +61,9 @@ class Surrogates:
         self.problem, self.space, self.model, self.seed = problem, space, model, seed
         self.points = Points(space)
         self.learnt = Learnt(problem, self.points)
-        self._last: tuple[DataKey, Belief, Observations] | None = None
-        self._afresh: tuple[DataKey, Belief, Observations] | None = None
+        self._last: Believed | None = None
+        self._afresh: Believed | None = None
+        self._announcer = Announcer()
         self._spread: tuple[DataKey, Belief] | None = None
         self._previous: Fitted | None = None
         """The last fit, where the next one starts."""
@@ -57,10 +73,10 @@ class Surrogates:
         for outcome in self._exact.values():
             _ = outcome.spread
 
-    def observations(self, evaluations: Mapping[int, Evaluation]) -> Observations:
-        """Everything measured, per row, in scaled units; a task's success is measured by running it."""
+    def observations(self, evaluations: Mapping[int, Evaluation], left_out: Collection[Place] = ()) -> Observations:
+        """Everything measured but what is left out, per row, in scaled units; running a task measures its success."""
         told = []
-        for e in self.learnt(evaluations).values():
+        for e in trusted(self.learnt(evaluations), left_out).values():
             values: dict[str, float] = dict(e.outcomes)
             is_learnt = self.problem.tasks[e.task].failures == "learn" and not (e.is_given_up or e.is_mistake)
             if is_learnt and e.state in (State.DONE, State.FAILED):
@@ -72,27 +88,54 @@ class Surrogates:
     def believe(self, evaluations: Mapping[int, Evaluation]) -> tuple[Belief, Observations]:
         """The belief that all measurements support, hyperparameters refitted, and the observations that it is of."""
         key = data_key(evaluations)
-        if self._last is None or self._last[0] != key:
-            o, previous = self.observations(evaluations), self._previous
+        if self._last is None or self._last.key != key:
+            previous = self._previous
             with threads_for(len(key)):
-                belief, o, self._previous = self._fit(o, len(key), previous)
-            self._last = key, belief, o
+                self._last, self._previous = self._believe(evaluations, key, previous)
             if previous is None:
                 self._afresh = self._last
-        return self._last[1:]
+        return self._last.belief, self._last.observations
 
     def believe_afresh(self, evaluations: Mapping[int, Evaluation]) -> tuple[Belief, Observations]:
         """The same by a fit that does not start where the last one ended: what a study that is loaded believes, too.
 
         Answers rest on this one: a search that started elsewhere may have ended elsewhere.
         """
+        found = self._believed_afresh(evaluations)
+        return found.belief, found.observations
+
+    def outliers(self, evaluations: Mapping[int, Evaluation]) -> tuple[Outlier, ...]:
+        """The values that answers leave out."""
+        return self._believed_afresh(evaluations).outliers
+
+    @property
+    def left_out(self) -> tuple[Outlier, ...]:
+        """The values that the last belief which questions rest on leaves out."""
+        return () if self._last is None else self._last.outliers
+
+    def _believed_afresh(self, evaluations: Mapping[int, Evaluation]) -> Believed:
         key = data_key(evaluations)
-        if self._afresh is None or self._afresh[0] != key:
-            o = self.observations(evaluations)
+        if self._afresh is None or self._afresh.key != key:
             with threads_for(len(key)):
-                belief, o, _ = self._fit(o, len(key), None)
-            self._afresh = key, belief, o
-        return self._afresh[1:]
+                self._afresh, _ = self._believe(evaluations, key, None)
+        return self._afresh
+
+    def _believe(
+        self, evaluations: Mapping[int, Evaluation], key: DataKey, previous: Fitted | None
+    ) -> tuple[Believed, Fitted | None]:
+        """What all measurements support but those that all others contradict; these are found one after the other."""
+        left_out: list[Place] = []
+        while True:
+            o = self.observations(evaluations, left_out)
+            belief, o, fitted = self._fit(o, len(key), previous)
+            more = None if fitted is None else self._outlier(evaluations, left_out, fitted)
+            if more is None:
+                break
+            left_out.append(more)
+        learnt = self.learnt(evaluations)
+        outliers = tuple(self._described(learnt[id_], outcome, belief, o) for id_, outcome in sorted(left_out))
+        self._announcer.say(outliers)
+        return Believed(key, belief, o, outliers), fitted
 
     def believe_spread(self, evaluations: Mapping[int, Evaluation]) -> Belief:
         """The same with hyperparameters as uncertain as the data leave them, in as many samples."""
@@ -119,7 +162,14 @@ class Surrogates:
         gp = without_exact_rows(before)
         assert isinstance(self.model, GP)
         assert isinstance(gp, GaussianProcess)
-        o = self.observations(evaluations).in_units_of(units)
+        now = self.learnt(evaluations)
+        # unless they were corrected or excluded since
+        left_out = [
+            (each.evaluation, each.outcome)
+            for each in self.left_out
+            if each.evaluation in now and now[each.evaluation].outcomes.get(each.outcome) == each.value
+        ]
+        o = self.observations(evaluations, left_out).in_units_of(units)
         belief = self.model.condition(self._measured(o), gp.hyperparameters, self._snap)
         return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap)
 
@@ -142,6 +192,51 @@ class Surrogates:
             feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
             belief = BotorchBelief.of(self.model(rows), 0, False, feasible, snap=self._snap)
         return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap), o, last
+
+    def _outlier(self, evaluations: Mapping[int, Evaluation], left_out: list[Place], fitted: Fitted) -> Place | None:
+        """A value that all others contradict, if there is one."""
+        if not isinstance(self.model, GP) or not self.model.outliers or not isinstance(self.model.hyperparameters, str):
+            return None
+        counts, least = fitted.belief.mask.sum(-1).tolist(), least_data(self.space.dim)
+        may = []
+        for name, is_number, count in zip(
+            self._names, fitted.belief.likelihoods.is_gaussian.tolist(), counts, strict=True
+        ):
+            found = sum(outcome == name for _, outcome in left_out)
+            is_noisy = is_number and self.problem.noise.get(name) != 0
+            may.append(is_noisy and count >= least and found < (count + found) // SHARE)
+        if not any(may):
+            return None
+        told = trusted(self.learnt(evaluations), left_out)
+        for row, suspected in enumerate(suspects(fitted.belief, torch.tensor(may))):
+            name = self._names[row]
+            places = [(e.id, name) for e in told.values() if name in e.outcomes] if suspected else []
+            for datum in suspected[:LOOKED_AT]:
+                place = places[datum]
+                whole, rest = (self._row(evaluations, without, row) for without in (left_out, [*left_out, place]))
+                value, minimized = told[place[0]].outcomes[name], row == 0 and name == self.problem.objective
+                if is_outlier(self.model, whole, rest, datum, value, minimized):
+                    return place
+        return None
+
+    def _row(self, evaluations: Mapping[int, Evaluation], left_out: Collection[Place], row: int) -> Observations:
+        """The data of one row."""
+        one = torch.arange(len(self._names)) == row
+        measured = self._measured(self.observations(evaluations, left_out))
+        return _alike(measured, self._relevant(self._names)).select(one)
+
+    def _described(self, evaluation: Evaluation, outcome: str, belief: Belief, o: Observations) -> Outlier:
+        """An outlier, with what the others expect of a measurement there."""
+        row = self.problem.rows.index(outcome)
+        with torch.no_grad():
+            here = for_hyper_samples(belief, self.points.of(evaluation)[None])
+            mean = over_hyper_samples(belief, belief.mean(here)[..., 0])[:, row]
+            variance = over_hyper_samples(belief, belief.variance(here)[..., 0])[:, row]
+            variance = variance + over_hyper_samples(belief, belief.noise)[:, row]
+        expected = float(o.mean_to_user(row, mean, variance).mean())
+        deviation = float(o.deviation_to_user(row, mean, variance).mean())
+        others = int(o.mask[row].sum())
+        return Outlier(evaluation.id, outcome, evaluation.outcomes[outcome], expected, deviation, others)
 
     def _relevant(self, rows: tuple[str, ...]) -> Bool[Tensor, "j d"] | None:
         """Which columns each of these rows depends on; None where all depend on all."""
