@@ -31,16 +31,18 @@ class Outlier:
     def __str__(self) -> str:
         return (
             f"evaluation #{self.evaluation}: {self.outcome} = {self.value:.6g} does not fit the other {self.others} "
-            f"values (expected {self.expected:.4g} ± {self.deviation:.2g}): it is left out of the model of {self.outcome}"
+            f"values (expected {self.expected:.4g} ± {self.deviation:.2g}): "
+            f"it is left out of the model of {self.outcome}"
         )
 
     @property
     def advice(self) -> str:
         """What can be done about it."""
         correct = f"study.correct({self.evaluation}, {{{self.outcome!r}: ...}})"
+        exclude = f"study.exclude({self.evaluation})"
         return (
-            f"If it is wrong, correct it with `{correct}` or exclude it with `study.exclude({self.evaluation})`; if it is "
-            "right, measure there again: two that agree are believed. `pesky.GP(outliers=False)` trusts every value."
+            f"If it is wrong, correct it with `{correct}` or exclude it with `{exclude}`; if it is right, measure there "
+            "again: two that agree are believed. `pesky.GP(outliers=False)` trusts every value."
         )
 
 
