@@ -22,6 +22,8 @@ from pesky.observations import Observations
 SUSPECT = 3.2
 """Deviations, by the spread of the others, from which on a datum is looked at: of rows that are Gaussian processes, one
 in ten has one."""
+SUSPECT_WARPED = 2.5
+"""The same of a row that is warped, which may be warped because of it: a warp pulls in what is far from all others."""
 EVIDENCE = math.log(99) + math.log(100)
 """Nats by which the others must be explained better without it: one datum in a hundred is an outlier, and that this is
 one must be a hundred times as probable as that it is not."""
@@ -42,8 +44,21 @@ def least_data(columns: int) -> int:
     return max(10, 2 * columns + 3)
 
 
-def suspects(belief: GaussianProcess, rows: Bool[Tensor, " j"]) -> list[list[int]]:
-    """The suspect data of each row, the most suspect first; none of rows other than `rows`.
+def suspects(fitted: Fitted, rows: Bool[Tensor, " j"]) -> list[list[int]]:
+    """The suspect data of each row, the most suspect first; none of rows other than `rows`."""
+    warp = fitted.observations.warp
+    least = torch.full(rows.shape, SUSPECT)
+    if warp is not None:
+        least = torch.where(warp.strength != 0, SUSPECT_WARPED, least)
+    size = torch.where(rows[:, None], studentized(fitted.belief), 0.0)
+    order = size.argsort(dim=-1, descending=True, stable=True).tolist()
+    return [
+        [i for i in each if float(row[i]) > bound] for row, each, bound in zip(size, order, least.tolist(), strict=True)
+    ]
+
+
+def studentized(belief: GaussianProcess) -> Float[Tensor, "j n"]:
+    """How many deviations each datum is from what the others of its row expect, over hyperparameter samples on average.
 
     By residuals that leave one out, y_i - mu_{-i} = [K^-1 r]_i / [K^-1]_ii, over a deviation that leaves it out, too:
     were it that of all, no residual of n would exceed (n - 1) / sqrt(n) deviations.
@@ -52,10 +67,8 @@ def suspects(belief: GaussianProcess, rows: Bool[Tensor, " j"]) -> list[list[int
     z = belief.weights / inverse.diagonal(dim1=-2, dim2=-1).sqrt()
     n = belief.mask.sum(-1, keepdim=True).to(z)
     z = z * ((n - 2).clamp(min=0) / (n - z.square()).clamp(min=1e-6)).sqrt()
-    size = torch.where(belief.mask & rows[:, None], z.abs(), 0.0)
-    size = size.flatten(0, -3).mean(0) if size.dim() > 2 else size  # over hyperparameter samples
-    order = size.argsort(dim=-1, descending=True, stable=True)
-    return [[i for i in each if float(row[i]) > SUSPECT] for row, each in zip(size, order.tolist(), strict=True)]
+    size = torch.where(belief.mask, z.abs(), 0.0)
+    return size.flatten(0, -3).mean(0) if size.dim() > 2 else size
 
 
 class Explained(NamedTuple):

@@ -41,8 +41,8 @@ class Outlier:
         correct = f"study.correct({self.evaluation}, {{{self.outcome!r}: ...}})"
         exclude = f"study.exclude({self.evaluation})"
         return (
-            f"If it is wrong, correct it with `{correct}` or exclude it with `{exclude}`; if it is right, measure there "
-            "again: two that agree are believed. `pesky.GP(outliers=False)` trusts every value."
+            f"If it is wrong, correct it with `{correct}` or exclude it with `{exclude}`; if it is right, measure "
+            "there again: two that agree are believed. `pesky.GP(outliers=False)` trusts every value."
         )
 
 

@@ -208,7 +208,7 @@ class Surrogates:
         if not any(may):
             return None
         told = trusted(self.learnt(evaluations), left_out)
-        for row, suspected in enumerate(suspects(fitted.belief, torch.tensor(may))):
+        for row, suspected in enumerate(suspects(fitted, torch.tensor(may))):
             name = self._names[row]
             places = [(e.id, name) for e in told.values() if name in e.outcomes] if suspected else []
             for datum in suspected[:LOOKED_AT]:
