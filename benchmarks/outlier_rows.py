@@ -142,8 +142,7 @@ PLANTED: dict[str, Callable[[int], tuple[Row, int]]] = {
         f"{noises} deviations of {noise:.0%} noise": (
             lambda seed, noises=noises, noise=noise: plant(gp_sample(seed, 0.4, noise), seed, noises)
         )
-        for noise in (0.1, 0.01)
-        for noises in (5, 10, 30, 100)
+        for noise, noises in ((0.1, 5), (0.1, 10), (0.1, 30), (0.01, 30), (0.01, 100))
     },
 }  # fmt: skip
 """Rows with one, and which it is."""

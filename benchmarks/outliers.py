@@ -34,26 +34,22 @@ def study_of(row: Row, seed: int, model: GP) -> Study:
     return study
 
 
-def found_in(row: Row, seed: int) -> list[int]:
-    """Which values are taken for outliers."""
-    return [each.evaluation for each in study_of(row, seed, GP()).outliers()]
-
-
-def error_of(row: Row, seed: int, model: GP) -> float:
-    """The error of the predicted mean, in the units of the outcome."""
+def judge(row: Row, seed: int, model: GP) -> tuple[list[int], float]:
+    """Which values are taken for outliers, and the error of the predicted mean in the units of the outcome."""
     study = study_of(row, seed, model)
+    found = [each.evaluation for each in study.outliers()]
     g = torch.Generator().manual_seed(seed + 1000)
     X = torch.rand(WHERE, row.X.shape[-1], generator=g, dtype=torch.float64)
     belief, o = study._surrogates.believe_afresh(study.evaluations)
     j = seed % 2
     with torch.no_grad():
         mean = o.mean_to_user(j, belief.mean(X)[j], belief.variance(X)[j])
-    return float((mean - row.truth(X)).square().mean().sqrt())
+    return found, float((mean - row.truth(X)).square().mean().sqrt())
 
 
 def false_alarms(kind: str, count: int) -> dict:
     """How many rows of a kind without outliers had a value that was taken for one."""
-    alarms = [seed for seed in range(count) if found_in(CLEAN[kind](seed), seed)]
+    alarms = [seed for seed in range(count) if study_of(CLEAN[kind](seed), seed, GP()).outliers()]
     return {"kind": kind, "rows": count, "alarms": alarms}
 
 
@@ -63,15 +59,16 @@ def hits(kind: str, count: int) -> dict:
     for seed in range(count):
         row, datum = PLANTED[kind](seed)
         others = torch.arange(len(row.values)) != datum
-        taken = found_in(row, seed)
-        found += datum in taken
-        wrong += any(each != datum for each in taken)
         inside += not is_at_edge(row.X[others], row.X[datum])
         right = row.values.clone()
         right[datum] = row.truth(row.X[datum : datum + 1])[0]
-        clean = Row(row.X, right, row.truth, row.noise)
-        cases = ((clean, GP(outliers=False)), (row, GP(outliers=False)), (row, GP()))
-        errors.append([error_of(case, seed, model) for case, model in cases])
+        _, clean = judge(Row(row.X, right, row.truth, row.noise), seed, GP(outliers=False))
+        taken, looked = judge(row, seed, GP())
+        # the belief is the same where nothing is left out
+        trusted = judge(row, seed, GP(outliers=False))[1] if taken else looked
+        found += datum in taken
+        wrong += any(each != datum for each in taken)
+        errors.append([clean, trusted, looked])
     return {"kind": kind, "rows": count, "found": found, "inside": inside, "wrong": wrong, "errors": errors}
 
 

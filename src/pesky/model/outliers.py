@@ -99,13 +99,13 @@ def is_outlier(model: GP, whole: Observations, rest: Observations, datum: int, v
     """
     X, y = whole.X[0][whole.mask[0]], whole.y[0][whole.mask[0]]
     others = torch.arange(len(y)) != datum
-    if is_at_edge(X[others], X[datum]):
+    if is_at_edge(X[others], X[datum]):  # which needs no fit
         return False
     is_best = minimized and bool(y[datum] < y[others].min())
     if is_best and float((X[others] - X[datum]).norm(dim=-1).min()) > CLOSE * math.sqrt(X.shape[-1]):
         return False
     without = explain(model, rest, minimized)
-    if not _is_contradicted(without.fitted, X[datum], value):
+    if not _is_contradicted(without.fitted, X[datum], value) or _is_beyond_cliff(without.fitted, X, y, datum, whole):
         return False
     from_anywhere = -math.log(float(y.max() - y.min()) * float(whole.scale))
     least = without.evidence + from_anywhere - EVIDENCE
@@ -134,6 +134,16 @@ def _is_contradicted(fitted: Fitted, x: Float[Tensor, " d"], value: float) -> bo
     inverse = torch.cholesky_inverse(belief.root)
     errors = torch.where(belief.mask, belief.weights / inverse.diagonal(dim1=-2, dim2=-1), 0.0).abs()
     return bool((error > CONTRADICTED * deviation) & (error > ROUGHEST * errors.max()))
+
+
+def _is_beyond_cliff(
+    fitted: Fitted, X: Float[Tensor, "n d"], y: Float[Tensor, " n"], datum: int, units: Observations
+) -> bool:
+    """Whether it is at the edge of the others but for those that are as far from what is expected of it, or nearly."""
+    mean = fitted.belief.mean(X[datum][None])[0, 0]
+    expected = units.from_user(0, fitted.observations.to_user(0, mean))
+    differ = ((y - expected) / (y[datum] - expected)) < 0.5
+    return not bool(differ.any()) or is_at_edge(X[differ], X[datum])
 
 
 def _start(fitted: Fitted, units: Observations, others: Observations) -> Fitted:
