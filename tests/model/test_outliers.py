@@ -51,7 +51,8 @@ def test_a_suspect_is_far_from_what_the_others_expect_by_their_own_spread():
             size[j, i] = (z2 * 7 / (9 - z2).clamp(min=1e-6)).sqrt()
     torch.testing.assert_close(studentized(belief), size)
     assert int(size[1].argmax()) == 4
-    one = Observations(belief.X, y, belief.mask, *torch.zeros(4, 2), ("gaussian",) * 2)
+    zero = torch.zeros(2)
+    one = Observations(belief.X, y, belief.mask, zero, zero, zero, zero, ("gaussian",) * 2)
     found = suspects(Fitted(belief, one), torch.tensor([False, True]))
     assert found == [[], [i for i in size[1].argsort(descending=True).tolist() if size[1, i] > SUSPECT]]
     assert found[1][:1] == [4]
