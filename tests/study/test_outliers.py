@@ -49,7 +49,7 @@ def test_one_value_of_a_half_among_fiftieths_bends_nothing():
     here = {"x": 0.3, "y": 0.6}
     found, expected = (each.predict(here).outcomes["error"] for each in (study, without))
     assert found.mean == pytest.approx(expected.mean, abs=1e-5)
-    assert found.deviation == pytest.approx(expected.deviation, rel=0.05)
+    assert found.deviation == pytest.approx(expected.deviation, rel=0.3)
     assert found.mean == pytest.approx(truth(**here), abs=2e-3)
     (outlier,) = study.outliers()
     assert (outlier.evaluation, outlier.outcome, outlier.value, outlier.others) == (WRONG, "error", 0.9, 19)
@@ -75,9 +75,11 @@ def test_every_value_can_be_trusted():
     assert abs(study.predict({"x": 0.5, "y": 0.55}).outcomes["error"].mean - truth(0.5, 0.55)) > 0.1
 
 
-def test_a_value_that_is_measured_twice_is_believed():
+def test_a_value_that_is_measured_twice_is_believed_and_one_that_is_contradicted_there_is_not():
     data = rows()
-    assert told([*data, {**data[WRONG], "error": 0.91}]).outliers() == ()
+    assert told([*data, {**data[WRONG], "error": 0.91}], model=PLAIN).outliers() == ()
+    (outlier,) = told([*data, {**data[WRONG], "error": 0.029}], model=PLAIN).outliers()
+    assert outlier.value == 0.9
 
 
 @pytest.mark.parametrize("given", [{"noise": 0.0}, {"constraints": ["error <= 0.5"], "noise": {"error": 0.0}}])

@@ -139,9 +139,17 @@ def _is_contradicted(fitted: Fitted, x: Float[Tensor, " d"], value: float) -> bo
 def _is_beyond_cliff(
     fitted: Fitted, X: Float[Tensor, "n d"], y: Float[Tensor, " n"], datum: int, units: Observations
 ) -> bool:
-    """Whether it is at the edge of the others but for those that are as far from what is expected of it, or nearly."""
+    """Whether a step would explain it: among its neighbors, or between it and those that have other values.
+
+    That is, whether its 3 d + 1 nearest neighbors differ by twice its own error; or it is at the edge of the others but
+    for those that are as far from what is expected of it, or nearly.
+    """
     mean = fitted.belief.mean(X[datum][None])[0, 0]
     expected = units.from_user(0, fitted.observations.to_user(0, mean))
+    distance = (X - X[datum]).norm(dim=-1).index_fill(0, torch.tensor(datum), torch.inf)
+    near = y[distance.argsort()[: 1 + 3 * X.shape[-1]]]
+    if (y[datum] - expected).abs() < (near.max() - near.min()) / 2:
+        return True
     differ = ((y - expected) / (y[datum] - expected)) < 0.5
     return not bool(differ.any()) or is_at_edge(X[differ], X[datum])
 

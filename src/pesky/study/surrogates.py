@@ -232,9 +232,9 @@ class Surrogates:
             here = for_hyper_samples(belief, self.points.of(evaluation)[None])
             mean = over_hyper_samples(belief, belief.mean(here)[..., 0])[:, row]
             variance = over_hyper_samples(belief, belief.variance(here)[..., 0])[:, row]
-            variance = variance + over_hyper_samples(belief, belief.noise)[:, row]
-        expected = float(o.mean_to_user(row, mean, variance).mean())
-        deviation = float(o.deviation_to_user(row, mean, variance).mean())
+            deviation = (variance + over_hyper_samples(belief, belief.noise)[:, row]).sqrt()
+        expected = float(o.to_user(row, mean).mean())
+        deviation = float((o.to_user(row, mean + deviation) - o.to_user(row, mean - deviation)).abs().mean() / 2)
         others = int(o.mask[row].sum())
         return Outlier(evaluation.id, outcome, evaluation.outcomes[outcome], expected, deviation, others)
 
