@@ -181,8 +181,10 @@ def choose(kernel: Kernel, data: RowData, plain: Hyperparameters, previous: Warp
     better = (value > unwarped[0, followed] + EVIDENCE).nonzero()[:, 0]
     if not len(better):
         return found
-    sign, rows = sign[better], followed[better]
-    p, value = _maximize(kernel, own.rows(rows), sign, p[better], MORE_STEPS)
+    sign, rows, p, value = sign[better], followed[better], p[better], value[better]
+    new = (best[rows] < len(STARTS)).nonzero()[:, 0]  # the others began where the last search ended
+    if len(new):
+        p[new], value[new] = _maximize(kernel, own.rows(rows[new]), sign[new], p[new], MORE_STEPS)
     return _merged(kernel, data, found, able[rows], sign, p, value)
 
 
