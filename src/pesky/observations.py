@@ -46,20 +46,20 @@ class Observations:
 
     `noise` is the given variance of a measurement in scaled units, NaN where it is to be inferred or there is none:
     in rows that are no numbers. `kinds` are the likelihoods of the rows. Leading dimensions w are studies in
-    lockstep: see `stack`.
+    lockstep, see `stack`; and s are the same, or samples of hyperparameters with a warp of its own each.
     """
 
     X: Float[Tensor, "*w J N d"]
-    y: Float[Tensor, "*w J N"]
+    y: Float[Tensor, "*s J N"]
     mask: Bool[Tensor, "*w J N"]
-    noise: Float[Tensor, "*w J"]
+    noise: Float[Tensor, "*s J"]
     direction: Float[Tensor, "*w J"]
     offset: Float[Tensor, "*w J"]
     scale: Float[Tensor, "*w J"]
     kinds: tuple[str, ...]
     warp: Warp | None = None
     """Of scaled values; None: they stay as they are."""
-    relative_noise: Float[Tensor, "*w J N"] | None = None
+    relative_noise: Float[Tensor, "*s J N"] | None = None
     """Noise variance of each datum as a multiple of its row's; None: all are alike."""
     range: Float[Tensor, "*w J 2"] | None = None
     """The least and the largest value of each row in the units of its outcome; None: all are without limits."""
@@ -115,7 +115,7 @@ class Observations:
         )
         return scaled if other.warp is None else scaled.warped(other.warp)
 
-    def to_user(self, row: int, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    def to_user(self, row: int, values: Float[Tensor, "*#b"]) -> Float[Tensor, "*b"]:
         """Scaled values of a row, in its outcome's own units; quantiles of what is believed map to quantiles.
 
         Of an outcome that is maximized or has an upper limit, the low ones map to the high ones. What would leave the
@@ -131,7 +131,7 @@ class Observations:
             return self.to_user(row, mean)
         return expectation(lambda values: self.to_user(row, values), mean, variance)
 
-    def from_user(self, row: int, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    def from_user(self, row: int, values: Float[Tensor, "*#b"]) -> Float[Tensor, "*b"]:
         """Values in the units of a row's outcome, scaled."""
         scaled = (self.direction[..., row] * values - self.offset[..., row]) / self.scale[..., row]
         scaled = scaled.clamp(-FAR, FAR)

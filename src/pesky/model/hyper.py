@@ -173,7 +173,7 @@ def by_kernel(
 def log_likelihood(
     kernel: Kernel,
     X: Float[Tensor, "j n d"],
-    y: Float[Tensor, "j n"],
+    y: Float[Tensor, "*#b j n"],
     mask: Bool[Tensor, "j n"],
     h: Hyperparameters,
     data_noise: Float[Tensor, "*b j n"] | None = None,

@@ -49,7 +49,8 @@ def suspects(fitted: Fitted, rows: Bool[Tensor, " j"]) -> list[list[int]]:
     warp = fitted.observations.warp
     least = torch.full(rows.shape, SUSPECT)
     if warp is not None:
-        least = torch.where(warp.strength != 0, SUSPECT_WARPED, least)
+        is_warped = (warp.strength != 0).reshape(-1, len(rows)).any(0)
+        least = torch.where(is_warped, SUSPECT_WARPED, least)
     size = torch.where(rows[:, None], studentized(fitted.belief), 0.0)
     order = size.argsort(dim=-1, descending=True, stable=True).tolist()
     return [

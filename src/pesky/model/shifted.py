@@ -14,7 +14,7 @@ class Shifted:
     """What is believed of each row less a number, at each point by itself; see `Marginals`."""
 
     belief: Marginals
-    shift: Float[Tensor, " j"]
+    shift: Float[Tensor, "*#b j"]
 
     @property
     def amplitude(self) -> Float[Tensor, "*b j"]:
@@ -29,7 +29,7 @@ class Shifted:
         return self.belief.points
 
     def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
-        return self.belief.mean(X) - self.shift[:, None]
+        return self.belief.mean(X) - self.shift[..., None]
 
     def variance(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         return self.belief.variance(X)

@@ -1,7 +1,7 @@
 """Hyperparameters by slice sampling: S chains of all rows side by side (METHOD 10; Neal 2003)."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from jaxtyping import Bool, Float
@@ -17,7 +17,7 @@ MAX_SHRINKS = 40
 
 
 def log_prior(
-    h: Hyperparameters, infer_noise: Bool[Tensor, " j"], typical: Float[Tensor, " j"]
+    h: Hyperparameters, infer_noise: Bool[Tensor, " j"], typical: Float[Tensor, "*#b j"]
 ) -> Float[Tensor, "*b j"]:
     """Log prior of the logs: lengthscales uniform on (0, 2], noise of horseshoe type, amplitude log-normal.
 
@@ -85,11 +85,7 @@ def sample(
     """
     infer_noise, typical = torch.isnan(noise), typical_amplitude(y, mask)
     d = X.shape[-1]
-    # The mean is flat over the range of the data and one deviation beyond; around zero where there are none.
-    seen = torch.cat([y, y.new_zeros(len(y), 1)], -1)
-    there = torch.cat([mask, ~mask.any(-1, keepdim=True)], -1)
-    low = torch.where(there, seen, torch.inf).amin(-1) - 1
-    high = torch.where(there, seen, -torch.inf).amax(-1) + 1
+    low, high = flat_range(y, mask)
 
     def unpack(state: Tensor) -> Hyperparameters:
         amplitude = state[..., d].exp()
@@ -103,21 +99,45 @@ def sample(
         value = log_prior(h, infer_noise, typical) + log_likelihood(kernel, X, y, mask, h, each)
         return torch.where(within, value, -torch.inf)
 
-    state = torch.cat(
-        [
-            start.lengthscale.clamp(max=0.999 * MAX_LENGTHSCALE).log(),
-            torch.stack([start.amplitude.log(), start.noise.clamp(min=1e-8).log()], -1),
-            torch.minimum(torch.maximum(start.mean, low), high)[..., None],
-        ],
-        -1,
-    )
+    state = clamp_start(start, low, high)
     for _ in range(sweeps):
-        joint = torch.randn(*state.shape[:2], 3, generator=generator, dtype=state.dtype).to(state.device)
-        joint = joint / joint.norm(dim=-1, keepdim=True)
-        direction = torch.cat([torch.zeros_like(state[..., :d]), joint], -1)
-        state = slice_along(log_density, state, direction, generator)
-        for i in range(d):
-            direction = torch.zeros_like(state)
-            direction[..., i] = 1.0
-            state = slice_along(log_density, state, direction, generator)
+        state = sweep(log_density, state, [d, d + 1, d + 2], list(range(d)), generator)
     return unpack(state)
+
+
+def flat_range(
+    y: Float[Tensor, "*s j n"], mask: Bool[Tensor, "j n"]
+) -> tuple[Float[Tensor, "*s j"], Float[Tensor, "*s j"]]:
+    """Where the prior of the mean is flat: the range of the data and one deviation beyond; around zero without any."""
+    seen = torch.cat([y, y.new_zeros(*y.shape[:-1], 1)], -1)
+    there = torch.cat([mask, ~mask.any(-1, keepdim=True)], -1)
+    low = torch.where(there, seen, torch.inf).amin(-1) - 1
+    return low, torch.where(there, seen, -torch.inf).amax(-1) + 1
+
+
+def clamp_start(
+    h: Hyperparameters, low: Float[Tensor, "*#s j"], high: Float[Tensor, "*#s j"]
+) -> Float[Tensor, "s j p"]:
+    """The state of chains that start at h, or close to it, where the prior has them: logs, and the mean."""
+    mean = torch.minimum(torch.maximum(h.mean, low), high)
+    logs = torch.stack([h.amplitude.log(), h.noise.clamp(min=1e-8).log(), mean], -1)
+    return torch.cat([h.lengthscale.clamp(max=0.999 * MAX_LENGTHSCALE).log(), logs], -1)
+
+
+def sweep(
+    log_density: Callable[[Tensor], Tensor],
+    state: Float[Tensor, "s j p"],
+    together: Sequence[int],
+    alone: Sequence[int],
+    generator: torch.Generator,
+) -> Float[Tensor, "s j p"]:
+    """The state after one update along a random direction of some parameters, and one of each other by itself."""
+    joint = torch.randn(*state.shape[:2], len(together), generator=generator, dtype=state.dtype).to(state.device)
+    direction = torch.zeros_like(state)
+    direction[..., together] = joint / joint.norm(dim=-1, keepdim=True)
+    state = slice_along(log_density, state, direction, generator)
+    for i in alone:
+        direction = torch.zeros_like(state)
+        direction[..., i] = 1.0
+        state = slice_along(log_density, state, direction, generator)
+    return state

@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 import torch
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.errors import ProblemError, unknown_name
-from pesky.model import fit, latent, spread, warping
+from pesky.model import fit, latent, spread, warped_slice, warping
 from pesky.model import slice as slice_sampling
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters, datum_noise, noise_variance
 from pesky.model.kernel import Kernel
+from pesky.numerics.warp import Warp
 from pesky.observations import Observations
 
 FIRST_SWEEPS, LATER_SWEEPS = 50, 10
@@ -133,8 +135,8 @@ class GP:
     ) -> Fitted:
         """As `fit`, on the scales on which the rows are most like Gaussian processes (METHOD 22).
 
-        `has_objective` says whether the first row is the objective. All samples of "slice" have the warp of the
-        maximum.
+        `has_objective` says whether the first row is the objective. Of a row that the maximum warps, each sample of
+        "slice" has a warp of its own.
         """
         o, last = observations, None if previous is None else previous.belief.hyperparameters
         numbers = o.likelihoods.is_gaussian
@@ -145,13 +147,40 @@ class GP:
         plain = fit.maximize(self.kernel, own.X, own.y, own.mask, own.noise, previous and previous.plain)
         data = warping.row_data(self.kernel, own, plain, has_objective and bool(numbers[0]))
         chosen = warping.choose(self.kernel, data, plain, previous and previous.warped)
-        if bool((chosen.warp.strength != 0).any()):
+        h, warp = chosen.h, chosen.warp
+        if self.hyperparameters == "slice":
+            h, warp = self._sample_warped(own, data, chosen, previous, numbers, generator)
+        h = self._hyperparameters(o, rows, last, generator, h)
+        if bool((warp.strength != 0).any()):
             expected = o.y.clone()
             expected[numbers] = data.expected
-            o = o.warped(chosen.warp.spread(numbers), expected)
-        best = chosen.h if self.hyperparameters == "maximum" or last is None else None
-        h = self._hyperparameters(o, rows, last, generator, best)
+            o = o.warped(warp.spread(numbers), expected)
         return Fitted(self.condition(o, h, snap), o, plain, chosen)
+
+    def _sample_warped(
+        self,
+        own: Observations,
+        data: warping.RowData,
+        chosen: warping.Warped,
+        previous: Fitted | None,
+        numbers: Bool[Tensor, " J"],
+        generator: torch.Generator,
+    ) -> tuple[Hyperparameters, Warp]:
+        """Samples of the hyperparameters of the rows that are numbers, and of the warps of those that have one.
+
+        Chains go on from the previous ones; those of a row that is warped otherwise by now, from its maximum.
+        """
+        h = Hyperparameters(*(part.expand(self.samples, *part.shape) for part in chosen.h))
+        warp = Warp(*(part.expand(self.samples, *part.shape) for part in chosen.warp))
+        sweeps = FIRST_SWEEPS
+        if previous is not None:
+            last, before = previous.belief.hyperparameters.rows(numbers), previous.observations.warp
+            before = Warp.identity(last.noise) if before is None else before.select(numbers)
+            goes_on = before.strength.sign() == warp.strength.sign()
+            h = Hyperparameters(*(_where(goes_on, *pair) for pair in zip(last, h, strict=True)))
+            warp = Warp(*(_where(goes_on, *pair) for pair in zip(before, warp, strict=True)))
+            sweeps = LATER_SWEEPS if bool(goes_on.all()) else FIRST_SWEEPS
+        return warped_slice.sample_rows(self.kernel, own, data, h, warp, sweeps, generator)
 
     def spread(self, observations: Observations, h: Hyperparameters, generator: torch.Generator) -> Hyperparameters:
         """Samples of what the observations leave open of hyperparameters whose maximum is h.
@@ -177,8 +206,9 @@ class GP:
         y, noise = (part.expand(*h.noise.shape, o.y.shape[-1]).clone() for part in (o.y, given))
         for likelihood, rows in o.likelihoods.latent():
             own = o.select(rows)
-            # Every sample has the same hyperparameters of these rows, so EP is run once.
-            pseudo = latent.pseudo_measurements(likelihood, self.kernel, own.X, own.y, own.mask, h.rows(rows).first())
+            # Every sample has the same values and hyperparameters of these rows, so EP is run once.
+            values = own.y if own.y.dim() == 2 else own.y[0]
+            pseudo = latent.pseudo_measurements(likelihood, self.kernel, own.X, values, own.mask, h.rows(rows).first())
             y[..., rows, :], noise[..., rows, :] = pseudo
         return GaussianProcess(self.kernel, o.X, y, o.mask, h, snap, o.kinds, noise)
 
@@ -190,7 +220,7 @@ class GP:
         generator: torch.Generator,
         best: Hyperparameters | None = None,
     ) -> Hyperparameters:
-        """Those of all rows; `best` are those of the maximum, of the rows that are numbers, where they are at hand."""
+        """Those of all rows; `best` are those of the rows that are numbers, where they are at hand."""
         if isinstance(self.hyperparameters, str):
             fitted = ~o.likelihoods.is_gaussian
         else:
@@ -218,15 +248,22 @@ class GP:
     ) -> Hyperparameters:
         """Of rows that are numbers or known."""
         data = (self.kernel, o.X, o.y, o.mask, o.noise)
+        if best is not None:
+            return best
         if self.hyperparameters == "maximum":
-            return fit.maximize(*data, previous=previous) if best is None else best
+            return fit.maximize(*data, previous=previous)
         if self.hyperparameters == "slice":
             sweeps = LATER_SWEEPS
             if previous is None:
-                best = fit.maximize(*data) if best is None else best
+                best = fit.maximize(*data)
                 previous, sweeps = Hyperparameters(*(p.expand(self.samples, *p.shape) for p in best)), FIRST_SWEEPS
-            return slice_sampling.sample(*data, previous, sweeps, generator, o.relative_noise)
+            return slice_sampling.sample(*data, previous, sweeps, generator)
         return scaled(self.hyperparameters, o, rows)
+
+
+def _where(is_so: Bool[Tensor, "s j"], a: Float[Tensor, "s j *d"], b: Float[Tensor, "s j *d"]) -> Tensor:
+    """The first where it is so, and the second elsewhere."""
+    return torch.where(is_so if a.dim() == 2 else is_so[..., None], a, b)
 
 
 def scaled(known: Mapping[str, FixedHyperparameters], o: Observations, rows: tuple[str, ...]) -> Hyperparameters:

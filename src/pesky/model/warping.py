@@ -119,7 +119,7 @@ def warped_objective(
     h = Hyperparameters(p[..., :-4].exp(), amplitude, row, torch.zeros_like(row))
     e = marginal_likelihood(kernel, X, data.y.detach(), mask, h, each)
     penalty, by_penalty = log_penalty(h, infer_noise, typical.detach())
-    center, spread = (torch.where(sign > 0, *pair) for pair in zip(LOG_STRENGTH[1], LOG_STRENGTH[-1], strict=True))
+    center, spread = _strength_prior(sign)
     z = (p[..., -2] - center) / spread
     by_datum = torch.where(each > least[..., None], e.by_log_datum_noise, 0.0)
     with torch.enable_grad():
@@ -134,6 +134,31 @@ def warped_objective(
     value = e.log_likelihood + data.log_jacobian.detach() + penalty - 0.5 * z.square()
     residual = torch.where(mask, data.y.detach() - e.mean[..., None], 0.0)
     return value, torch.cat([by_data + by_penalty, by_warp], -1), -(e.by_value * residual).sum(-1)
+
+
+def log_warp_prior(sign: Float[Tensor, "*b j"], log_strength: Float[Tensor, "*b j"]) -> Float[Tensor, "*b j"]:
+    """Log prior of log |a|, up to a constant; that of b is flat."""
+    center, spread = _strength_prior(sign)
+    return -0.5 * ((log_strength - center) / spread).square()
+
+
+def _strength_prior(sign: Float[Tensor, "*b j"]) -> tuple[Float[Tensor, "*b j"], Float[Tensor, "*b j"]]:
+    """Mean and deviation of log |a|."""
+    first, second = (
+        torch.where(sign > 0, *pair).to(sign) for pair in zip(LOG_STRENGTH[1], LOG_STRENGTH[-1], strict=True)
+    )
+    return first, second
+
+
+def warp_bounds(data: RowData, sign: Float[Tensor, "*b j"]) -> tuple[Float[Tensor, "*b j 2"], Float[Tensor, "*b j 2"]]:
+    """The least and the largest (log |a|, b) of each row."""
+    low, high = _range(data)
+    spread = high - low
+    most = torch.where(sign > 0, STRENGTH[1], torch.minimum(WIDEST / spread, torch.full_like(spread, STRENGTH[1])))
+    least = torch.minimum(torch.full_like(most, STRENGTH[0]), most / 2)
+    shifts = (each.expand_as(most) for each in (low - spread / 2, high + spread / 2))
+    lower, upper = (torch.stack([a.log(), b], -1) for a, b in zip((least, most), shifts, strict=True))
+    return lower, upper
 
 
 def row_data(kernel: Kernel, o: Observations, plain: Hyperparameters, has_objective: bool) -> RowData:
@@ -230,13 +255,9 @@ def _maximize(
 ) -> tuple[Float[Tensor, "j q"], Float[Tensor, " j"]]:
     """The best parameters from one start for each row, and their penalized likelihood."""
     d = data.X.shape[-1]
-    low, high = _range(data)
-    spread = high - low
     fixed = torch.tensor([LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE]).to(start)
-    most = torch.where(sign > 0, STRENGTH[1], torch.minimum(WIDEST / spread, torch.full_like(spread, STRENGTH[1])))
-    least = torch.minimum(torch.full_like(most, STRENGTH[0]), most / 2)
-    lower = torch.cat([fixed[:, 0].expand(len(start), -1), least.log()[:, None], (low - spread / 2)[:, None]], -1)
-    upper = torch.cat([fixed[:, 1].expand(len(start), -1), most.log()[:, None], (high + spread / 2)[:, None]], -1)
+    bounds = zip(fixed.unbind(-1), warp_bounds(data, sign), strict=True)
+    lower, upper = (torch.cat([own.expand(len(start), -1), of_warp], -1) for own, of_warp in bounds)
     # in units of each row's own box, since the search has one for all
     width = upper - lower
 

@@ -67,7 +67,7 @@ def predict_at(
     belief: Belief,
     spread: Belief,
     observations: Observations,
-    shift: Float[Tensor, " j"],
+    shift: Float[Tensor, "#s j"],
     u: Float[Tensor, " d"],
     exact: Mapping[str, float],
 ) -> Prediction:
@@ -89,7 +89,7 @@ def predict_at(
         if name in exact:
             outcomes[name] = OutcomePrediction.known(exact[name])
         elif name in problem.known:
-            outcomes[name] = OutcomePrediction.known(float(observations.to_user(row, mean[0, row])))
+            outcomes[name] = OutcomePrediction.known(float(observations.to_user(row, mean[:, row])[0]))
         else:
             outcomes[name] = _in_user_units(
                 observations, row, mean[:, row], variance[:, row], means[:, row], variances[:, row]
@@ -122,11 +122,32 @@ def _in_user_units(
 ) -> OutcomePrediction:
     """The expectation of one mixture of Gaussians, and the interval of another."""
     tails = torch.tensor([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dtype=mean.dtype)
-    low, high = sorted(o.to_user(row, mixture_quantiles(means, variances.sqrt(), tails)).tolist())
+    low, high = sorted(_quantiles_to_user(o, row, means, variances.sqrt(), tails).tolist())
     expected = float(o.mean_to_user(row, mean, variance).mean())
     low, high = min(low, expected), max(high, expected)
     deviation = (high - low) / (2 * float(torch.special.ndtri(tails[1])))
     return OutcomePrediction(expected, deviation, (low, high))
+
+
+def _quantiles_to_user(
+    o: Observations, row: int, mean: Float[Tensor, " s"], deviation: Float[Tensor, " s"], p: Float[Tensor, " q"]
+) -> Float[Tensor, " q"]:
+    """Quantiles of a mixture in the outcome's own units, where each of its parts may be warped in its own way."""
+    if o.warp is None or o.warp.strength.dim() == 1:
+        return o.to_user(row, mixture_quantiles(mean, deviation, p))
+
+    def share_below(values: Float[Tensor, " q"]) -> Float[Tensor, " q"]:
+        z = (o.from_user(row, values[:, None]) - mean) / deviation
+        below = torch.special.ndtr(z).mean(-1)
+        return below if float(o.direction[row]) > 0 else 1 - below
+
+    ends = o.to_user(row, mean + deviation * torch.special.ndtri(p[:, None]))
+    low, high = ends.amin().expand_as(p), ends.amax().expand_as(p)
+    for _ in range(60):
+        middle = (low + high) / 2
+        is_below = share_below(middle) < p
+        low, high = torch.where(is_below, middle, low), torch.where(is_below, high, middle)
+    return (low + high) / 2
 
 
 def mixture_quantiles(

@@ -48,8 +48,9 @@ class Grounds:
     """Where something was told."""
     U: Float[Tensor, "n d"]
     """These, in the unit cube."""
-    shift: Float[Tensor, " j"]
-    """The zero of each row: other than 0 where another threshold than the measured problem's is asked about."""
+    shift: Float[Tensor, "#s j"]
+    """The zero of each row, for each sample that is warped in its own way: other than 0 where another threshold
+    than the measured problem's is asked about."""
     encode: Callable[[Evaluation], Tensor]
     """The point of an evaluation in the unit cube."""
     seed: int
@@ -68,18 +69,26 @@ class Grounds:
         left_out = frozenset((each.evaluation, each.outcome) for each in surrogates.outliers(evaluations))
         points = measured_points(problem, trusted(evaluations, left_out).values())
         U = surrogates.points.stack(point.evaluations[0] for point in points)
-        shift, encode, seed = torch.zeros(len(problem.rows), dtype=torch.float64), surrogates.points.of, surrogates.seed
+        shift, encode, seed = (
+            torch.zeros(1, len(problem.rows), dtype=torch.float64),
+            surrogates.points.of,
+            surrogates.seed,
+        )
         spread, count = surrogates.believe_spread(evaluations), len(evaluations)
         given = (problem, surrogates.space, belief, spread, observations, points, U, shift, encode, seed, count)
         return cls(*given, left_out)
 
     def under(self, thresholds: Mapping[int, float]) -> "Grounds":
         """The same under other thresholds of some constraints, by their numbers."""
-        shift, constraints = self.shift.clone(), list(self.problem.constraints)
+        constraints, zeros = list(self.problem.constraints), list(self.shift.unbind(-1))
         for k, threshold in thresholds.items():
-            shift[k + 1] = self.observations.from_user(k + 1, torch.tensor(threshold, dtype=torch.float64))
+            zeros[k + 1] = self.observations.from_user(k + 1, torch.tensor([threshold], dtype=torch.float64))
             constraints[k] = replace(constraints[k], threshold=threshold)
-        return replace(self, problem=replace(self.problem, constraints=constraints), shift=shift)
+        return replace(
+            self,
+            problem=replace(self.problem, constraints=constraints),
+            shift=torch.stack(torch.broadcast_tensors(*zeros), -1),
+        )
 
     def at(self, u: Float[Tensor, " d"]) -> MeasuredPoint | None:
         """What was measured at a point, if anything was."""
