@@ -8,10 +8,11 @@ import argparse
 import multiprocessing
 import os
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
+import torch
 from rich.table import Table
 
 from benchmarks.gaps import median_error
@@ -55,16 +56,26 @@ def run_all(entries: Sequence[Entry], workers: int, path: Path | None) -> dict[E
     """The results of all entries; those that the file has are not run again."""
     results = read_results(path)
     missing = [entry for entry in entries if entry not in results]
-    os.environ["OMP_NUM_THREADS"] = "1"  # read by the workers as they import torch
-    context = multiprocessing.get_context("spawn")
-    with progress_bar() as bar, ProcessPoolExecutor(workers, context, initializer=begin_worker) as pool:
+    with progress_bar() as bar:
         work = bar.add_task("runs", total=len(entries), completed=len(entries) - len(missing))
-        for done in as_completed([pool.submit(contest, entry) for entry in missing]):
-            result = done.result()
+        for result in each_result(missing, workers):
             results[result.entry] = result
             append_result(path, result)
             bar.advance(work)
     return {entry: results[entry] for entry in entries}
+
+
+def each_result(entries: Sequence[Entry], workers: int) -> Iterator[Result]:
+    """The result of every entry as they finish; one worker is this very process."""
+    if workers == 1:
+        torch.set_num_threads(1)
+        yield from map(contest, entries)
+        return
+    os.environ["OMP_NUM_THREADS"] = "1"  # read by the workers as they import torch
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, initializer=begin_worker) as pool:
+        for done in as_completed([pool.submit(contest, entry) for entry in entries]):
+            yield done.result()
 
 
 def tabulate(problem: str, results: Sequence[Result]) -> Table:

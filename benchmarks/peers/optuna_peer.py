@@ -12,8 +12,8 @@ def distribution(parameter: Parameter) -> BaseDistribution:
     match parameter:
         case Real(low, high, log=log):
             return FloatDistribution(low, high, log=log)
-        case Integer(low, high, log=log):
-            return IntDistribution(low, high, log=log)
+        case Integer(low, high, log=log, step=step):
+            return IntDistribution(low, high, log=log, step=step)
         case Choice(options):
             return CategoricalDistribution(options)
 
