@@ -71,7 +71,8 @@ def sample(
     p = p.clamp(posterior.lower, posterior.upper)
     is_free = torch.ones_like(p, dtype=torch.bool)
     is_free[..., -1] = posterior.infer_noise
-    gaussians, every, value = [(p, _curvature(posterior, p))], p[None], posterior(p[None])[0]
+    gaussians, every = [(p, _curvature(posterior, p))], p[None]
+    value = torch.nan_to_num(posterior(every)[0])
     log_weight = torch.zeros_like(value)
     for _ in range(ROUNDS):
         center, root = gaussians[-1]
@@ -91,7 +92,7 @@ def _curvature(posterior: _Posterior, p: Float[Tensor, "j q"]) -> Float[Tensor, 
     """A square root of the covariance that the curvature at the maximum stands for."""
     steps = STEP * torch.eye(p.shape[-1], dtype=p.dtype, device=p.device)[:, None]
     ahead, behind = (posterior(p + sign * steps)[1] for sign in (1, -1))
-    precision = -((ahead - behind) / (2 * STEP)).movedim(0, 1)
+    precision = torch.nan_to_num((behind - ahead) / (2 * STEP)).movedim(0, 1)
     values, vectors = torch.linalg.eigh((precision + precision.mT) / 2)
     return vectors * values.clamp(min=LEAST_PRECISION).rsqrt()[..., None, :]
 

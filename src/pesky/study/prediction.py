@@ -1,6 +1,6 @@
 """What is believed of one point, in the user's units."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -74,9 +74,9 @@ def predict_at(
     """What is believed at u, where a row is feasible that reaches its shift.
 
     Expectations and probabilities are those of `belief`, intervals those of `spread`, whose hyperparameters are as
-    uncertain as the data leave them.
-    `exact` are the outcomes that are certain there, because they were measured without noise: the noise of such rows
-    has a floor in the model, for the sake of its arithmetic, and what was measured decides.
+    uncertain as the data leave them. `exact` are the outcomes that are certain there, because they were measured
+    without noise: the noise of such rows has a floor in the model, for the sake of its arithmetic, and what was
+    measured decides.
     """
     with torch.no_grad():
         mean, variance = _moments(belief, u)
@@ -137,29 +137,36 @@ def _quantiles_to_user(
         return o.to_user(row, mixture_quantiles(mean, deviation, p))
 
     def share_below(values: Float[Tensor, " q"]) -> Float[Tensor, " q"]:
-        z = (o.from_user(row, values[:, None]) - mean) / deviation
-        below = torch.special.ndtr(z).mean(-1)
+        below = torch.special.ndtr((o.from_user(row, values[:, None]) - mean) / deviation).mean(-1)
         return below if float(o.direction[row]) > 0 else 1 - below
 
     ends = o.to_user(row, mean + deviation * torch.special.ndtri(p[:, None]))
-    low, high = ends.amin().expand_as(p), ends.amax().expand_as(p)
-    for _ in range(60):
-        middle = (low + high) / 2
-        is_below = share_below(middle) < p
-        low, high = torch.where(is_below, middle, low), torch.where(is_below, high, middle)
-    return (low + high) / 2
+    return _bisected(share_below, ends.amin().expand_as(p), ends.amax().expand_as(p), p)
 
 
 def mixture_quantiles(
     mean: Float[Tensor, " h"], deviation: Float[Tensor, " h"], p: Float[Tensor, " q"]
 ) -> Float[Tensor, " q"]:
-    """The quantiles of a mixture of as many Gaussians of equal weight, by bisection between those of its parts."""
+    """The quantiles of a mixture of as many Gaussians of equal weight."""
     parts = mean[:, None] + deviation[:, None] * torch.special.ndtri(p)
     if len(parts) == 1:
         return parts[0]
-    low, high = parts.amin(0), parts.amax(0)
+
+    def share_below(values: Float[Tensor, " q"]) -> Float[Tensor, " q"]:
+        return torch.special.ndtr((values - mean[:, None]) / deviation[:, None]).mean(0)
+
+    return _bisected(share_below, parts.amin(0), parts.amax(0), p)
+
+
+def _bisected(
+    increasing: Callable[[Tensor], Tensor],
+    low: Float[Tensor, " q"],
+    high: Float[Tensor, " q"],
+    wanted: Float[Tensor, " q"],
+) -> Float[Tensor, " q"]:
+    """Where a function has the wanted values, between low and high."""
     for _ in range(60):
         middle = (low + high) / 2
-        is_below = torch.special.ndtr((middle - mean[:, None]) / deviation[:, None]).mean(0) < p
+        is_below = increasing(middle) < wanted
         low, high = torch.where(is_below, middle, low), torch.where(is_below, high, middle)
     return (low + high) / 2
