@@ -1,6 +1,6 @@
 """What is believed of one point, in the user's units."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -61,6 +61,65 @@ def constraint_texts(problem: Problem) -> list[str]:
     return [str(condition).removesuffix(" is true") for condition in problem.conditions]
 
 
+@dataclass(frozen=True)
+class Expectation:
+    """What is expected of every outcome that is a number, and how probably each constraint holds."""
+
+    outcomes: Mapping[str, float]
+    probabilities: Mapping[str, float]
+
+
+def expectations_at(
+    problem: Problem,
+    belief: Belief,
+    observations: Observations,
+    shift: Float[Tensor, "#s j"],
+    U: Float[Tensor, "x d"],
+    exact: Sequence[Mapping[str, float]],
+) -> list[Expectation]:
+    """What is expected at each point of U, where a row is feasible that reaches its shift.
+
+    `exact` are the outcomes that are certain there, because they were measured without noise: the noise of such rows
+    has a floor in the model, for the sake of its arithmetic, and what was measured decides.
+    """
+    with torch.no_grad():
+        mean, variance = _moments(belief, U)
+        held = belief.likelihoods.feasibility(mean - shift[..., None], variance).mean(0).mT.tolist()
+        expected = {
+            name: observations.mean_to_user(row, mean[:, row], variance[:, row]).mean(0)
+            if name not in problem.known
+            else observations.to_user(row, mean[:, row]).mean(0)
+            for name, row in _numbers(problem, observations).items()
+        }
+    return [
+        Expectation(
+            {name: certain.get(name, float(values[i])) for name, values in expected.items()},
+            _probabilities(problem, held[i], certain),
+        )
+        for i, certain in enumerate(exact)
+    ]
+
+
+def _numbers(problem: Problem, observations: Observations) -> dict[str, int]:
+    """The outcomes that are numbers, each with the first of its rows."""
+    rows: dict[str, int] = {}
+    for row, name in enumerate(problem.rows):
+        if name not in problem.yes_no and bool(observations.likelihoods.is_gaussian[row]):
+            rows.setdefault(name, row)
+    return rows
+
+
+def _probabilities(problem: Problem, held: Sequence[float], exact: Mapping[str, float]) -> dict[str, float]:
+    probabilities = {}
+    for p, text, condition in zip(held[1:], constraint_texts(problem), problem.conditions, strict=True):
+        if condition.outcome in exact:
+            p = float(condition.holds(exact[condition.outcome]))
+        elif condition.outcome in problem.known:  # the little doubt of its row is there for the mathematics alone
+            p = float(p >= 0.5)
+        probabilities[text] = p
+    return probabilities
+
+
 def predict_at(
     problem: Problem,
     space: Space,
@@ -71,62 +130,38 @@ def predict_at(
     u: Float[Tensor, " d"],
     exact: Mapping[str, float],
 ) -> Prediction:
-    """What is believed at u, where a row is feasible that reaches its shift.
+    """What is believed at u; see `expectations_at`.
 
-    Expectations and probabilities are those of `belief`, intervals those of `spread`, whose hyperparameters are as
-    uncertain as the data leave them. `exact` are the outcomes that are certain there, because they were measured
-    without noise: the noise of such rows has a floor in the model, for the sake of its arithmetic, and what was
-    measured decides.
+    Intervals are those of `spread`, whose hyperparameters are as uncertain as the data leave them.
     """
+    (believed,) = expectations_at(problem, belief, observations, shift, u[None], [exact])
     with torch.no_grad():
-        mean, variance = _moments(belief, u)
-        means, variances = _moments(spread, u)
-        held = belief.likelihoods.feasibility((mean - shift)[..., None], variance[..., None]).mean(0)[..., 0].tolist()
+        mean, variance = (part[..., 0] for part in _moments(spread, u[None]))
     outcomes = {}
-    for row, name in enumerate(problem.rows):
-        if name in outcomes or name in problem.yes_no or not bool(observations.likelihoods.is_gaussian[row]):
-            continue
-        if name in exact:
-            outcomes[name] = OutcomePrediction.known(exact[name])
-        elif name in problem.known:
-            outcomes[name] = OutcomePrediction.known(float(observations.to_user(row, mean[:, row])[0]))
-        else:
-            outcomes[name] = _in_user_units(
-                observations, row, mean[:, row], variance[:, row], means[:, row], variances[:, row]
-            )
-    probabilities = {}
-    for row, (text, condition) in enumerate(zip(constraint_texts(problem), problem.conditions, strict=True), 1):
-        p = held[row]
-        if condition.outcome in exact:
-            p = float(condition.holds(exact[condition.outcome]))
-        elif condition.outcome in problem.known:  # the little doubt of its row is there for the mathematics alone
-            p = float(p >= 0.5)
-        probabilities[text] = p
-    return Prediction(space.decode(u), outcomes, probabilities)
+    for name, row in _numbers(problem, observations).items():
+        expected = believed.outcomes[name]
+        outcomes[name] = (
+            OutcomePrediction.known(expected)
+            if name in exact or name in problem.known
+            else _with_interval(expected, observations, row, mean[:, row], variance[:, row])
+        )
+    return Prediction(space.decode(u), outcomes, believed.probabilities)
 
 
-def _moments(belief: Belief, u: Float[Tensor, " d"]) -> tuple[Float[Tensor, "h j"], Float[Tensor, "h j"]]:
-    """Mean and variance of every row at u, for each sample of the hyperparameters."""
-    here = for_hyper_samples(belief, u[None])
-    mean, variance = belief.mean(here)[..., 0], belief.variance(here)[..., 0]
-    return over_hyper_samples(belief, mean), over_hyper_samples(belief, variance)
+def _moments(belief: Belief, U: Float[Tensor, "x d"]) -> tuple[Float[Tensor, "h j x"], Float[Tensor, "h j x"]]:
+    """Mean and variance of every row at each point, for each sample of the hyperparameters."""
+    here = for_hyper_samples(belief, U)
+    return over_hyper_samples(belief, belief.mean(here), 2), over_hyper_samples(belief, belief.variance(here), 2)
 
 
-def _in_user_units(
-    o: Observations,
-    row: int,
-    mean: Float[Tensor, " h"],
-    variance: Float[Tensor, " h"],
-    means: Float[Tensor, " s"],
-    variances: Float[Tensor, " s"],
+def _with_interval(
+    expected: float, o: Observations, row: int, mean: Float[Tensor, " s"], variance: Float[Tensor, " s"]
 ) -> OutcomePrediction:
-    """The expectation of one mixture of Gaussians, and the interval of another."""
+    """What is expected, with the interval of a mixture of Gaussians."""
     tails = torch.tensor([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dtype=mean.dtype)
-    low, high = sorted(_quantiles_to_user(o, row, means, variances.sqrt(), tails).tolist())
-    expected = float(o.mean_to_user(row, mean, variance).mean())
+    low, high = sorted(_quantiles_to_user(o, row, mean, variance.sqrt(), tails).tolist())
     low, high = min(low, expected), max(high, expected)
-    deviation = (high - low) / (2 * float(torch.special.ndtri(tails[1])))
-    return OutcomePrediction(expected, deviation, (low, high))
+    return OutcomePrediction(expected, (high - low) / (2 * float(torch.special.ndtri(tails[1]))), (low, high))
 
 
 def _quantiles_to_user(

@@ -1,6 +1,6 @@
 """The recommendation that follows from what was measured, and the best of the points that were measured."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -19,7 +19,7 @@ from pesky.space import Space
 from pesky.store import Evaluation
 from pesky.study.measured import MeasuredPoint, measured_points
 from pesky.study.outliers import Place, trusted
-from pesky.study.prediction import Prediction, predict_at
+from pesky.study.prediction import Expectation, Prediction, expectations_at, predict_at
 from pesky.study.recommendation import Recommendation
 from pesky.study.surrogates import Surrogates
 
@@ -105,6 +105,10 @@ class Grounds:
         exact = {} if measured is None else measured.exact(self.problem)
         return predict_at(self.problem, self.space, self.belief, self.spread, self.observations, self.shift, u, exact)
 
+    def expect(self, U: Float[Tensor, "x d"], exact: Sequence[Mapping[str, float]]) -> list[Expectation]:
+        """What is expected at each point; `exact` is what was measured there without noise."""
+        return expectations_at(self.problem, self.belief, self.observations, self.shift, U, exact)
+
 
 def recommendation_from(grounds: Grounds) -> Recommendation:
     """The point to use: the best one anywhere, unless it is not sure enough to be better than the best measured one."""
@@ -157,17 +161,18 @@ def best_from(grounds: Grounds) -> Recommendation | None:
     ]
     if not complete:
         return None
-    each = [grounds.predict(grounds.space.encode(point.params)) for point in complete]
+    U = torch.stack([grounds.space.encode(point.params) for point in complete])
+    each = grounds.expect(U, [point.exact(problem) for point in complete])
     held = [
         all(p >= asked for p, asked in zip(e.probabilities.values(), problem.confidences, strict=True)) for e in each
     ]
     if any(held):
-        value = {i: problem.sign * each[i].outcomes[problem.objective].mean for i in range(len(each)) if held[i]}
+        value = {i: problem.sign * each[i].outcomes[problem.objective] for i in range(len(each)) if held[i]}
         chosen = min(value, key=lambda i: value[i])
     else:
         chance = [float(torch.tensor([*e.probabilities.values()]).clamp(min=1e-300).log().sum()) for e in each]
         chosen = max(range(len(each)), key=lambda i: chance[i])
-    found = _recommendation(grounds, grounds.space.encode(complete[chosen].params), held[chosen])
+    found = _recommendation(grounds, U[chosen], held[chosen])
     return replace(found, params=complete[chosen].params, advice=_advice_alone(found))
 
 
