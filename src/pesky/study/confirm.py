@@ -22,9 +22,9 @@ def confirming_question(
     """The task that matters most at the best point anywhere; None where nothing is left to be measured there.
 
     Where the noise of the objective is not known and nothing was measured twice, it is the best measured point, again:
-    that tells how lucky its value was, and how much noise there is at all. Where the best point anywhere is no better than
-    what was measured already, without noise, it is the best point that less confidence is asked of: if it holds, it is
-    the better answer, and if it does not, the last one stays.
+    that tells how lucky its value was, and how much noise there is at all. Where the best point anywhere is no better
+    than what was measured already, without noise, it is the best point that less confidence is asked of: if it holds,
+    it is the better answer, and if it does not, the last one stays.
     """
     target, measured = best_anywhere(grounds), best_from(grounds)
     if measured is not None and (again := _again(grounds.problem, measured, evaluations, tasks)) is not None:
