@@ -162,16 +162,6 @@ class TestConfirm:
         after = s.predict(asked.params)
         assert after.outcomes["f"].deviation == 0
 
-    def test_where_noise_is_not_known_the_best_measured_point_is_measured_again_and_only_once(self):
-        unknown = Problem(SPACE, minimize="f", constraints=["c >= 0"])
-        s = told(unknown, points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)])
-        best = s.best()
-        assert best.is_confident
-        again = s.ask(confirm=True)
-        assert (again.params, again.why) == (best.params, {"kind": "confirming"})
-        s.tell(again, measure(again.params))
-        assert s.ask(confirm=True).params != best.params
-
     def test_what_is_confirmed_without_noise_is_improved_upon_with_less_confidence(self):
         s = told(EXACT, points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)])
         asked = [s.ask(confirm=True)]

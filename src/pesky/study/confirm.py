@@ -21,32 +21,14 @@ def confirming_question(
 ) -> Question | None:
     """The task that matters most at the best point anywhere; None where nothing is left to be measured there.
 
-    Where the noise of the objective is not known and nothing was measured twice, it is the best measured point, again:
-    that tells how lucky its value was, and how much noise there is at all. Where the best point anywhere is no better
-    than what was measured already, without noise, it is the best point that less confidence is asked of: if it holds,
-    it is the better answer, and if it does not, the last one stays.
+    Where that is no better than what was measured already, without noise, it is the best point that less confidence is
+    asked of: if it holds, it is the better answer, and if it does not, the last one stays.
     """
     target, measured = best_anywhere(grounds), best_from(grounds)
-    if measured is not None and (again := _again(grounds.problem, measured, evaluations, tasks)) is not None:
-        return again
     is_exact = all(grounds.problem.noise.get(name) == 0 for name in grounds.problem.outcomes)
     if is_exact and measured is not None and measured.is_confident and is_no_better(grounds, target, measured):
         target = best_anywhere(grounds, most=BOLD)
     return _question_at(target, grounds, evaluations, tasks, min_probability)
-
-
-def _again(
-    problem: Problem, measured: Recommendation, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]
-) -> Question | None:
-    """The objective at the best measured point once more; None where that would tell nothing new."""
-    own = [task for task in tasks if problem.objective in problem.tasks[task].outcomes]
-    if not own or not measured.is_confident or problem.noise.get(problem.objective) is not None:
-        return None
-    (task,) = own
-    points = [tuple(e.params.values()) for e in evaluations.values() if e.task == task]
-    if len(set(points)) < len(points):
-        return None
-    return Question(task, measured.params, None, typical_price(task, evaluations, problem), {"kind": "confirming"})
 
 
 def _question_at(
