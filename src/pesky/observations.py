@@ -118,7 +118,8 @@ class Observations:
     def to_user(self, row: int, values: Float[Tensor, "*#b"]) -> Float[Tensor, "*b"]:
         """Scaled values of a row, in its outcome's own units; quantiles of what is believed map to quantiles.
 
-        Of an outcome that is maximized or has an upper limit, the low ones map to the high ones. What would leave the
+        Where samples of hyperparameters have warps of their own, they are the last dimension of the values. Of an
+        outcome that is maximized or has an upper limit, the low ones map to the high ones. What would leave the
         declared range is at its end.
         """
         values = values if self.warp is None else self.warp.of_row(row).invert(values)

@@ -83,6 +83,13 @@ def test_a_study_by_slices_has_a_warp_for_each_sample_and_answers_in_the_units_o
     assert warp is not None
     assert warp.strength.shape == (4, 2)
     assert len(set(warp.strength[:, 0].tolist())) == 4
+    belief, o = study._surrogates.believe_afresh(study.evaluations)
+    u = study.space.encode({"x": 0.7})
+    moments = (
+        part.reshape(4, 2, 1)[:, 0, 0] for part in (belief.mean(u.expand(4, 1, 1)), belief.variance(u.expand(4, 1, 1)))
+    )
+    expected = o.mean_to_user(0, *moments).mean()
+    assert study.predict({"x": 0.7}).outcomes["f"].mean == pytest.approx(float(expected))
     found = study.predict({"x": 0.3}).outcomes["f"]
     assert found.interval[0] <= found.mean <= found.interval[1]
     assert found.mean == pytest.approx(1, abs=0.3)

@@ -155,15 +155,18 @@ def test_a_model_warps_what_it_should_and_stays_in_the_units_of_users(hyperparam
     fitted = model.fit_warped(o, PROBLEM.rows, None, None, torch.Generator().manual_seed(0), True)
     seen = fitted.observations
     assert seen.warp is not None
-    assert (seen.warp.strength[:2] != 0).all()
-    assert torch.equal(seen.y[1:] >= 0, o.y[1:] >= 0)
+    assert (seen.warp.strength[..., :2] != 0).all()
+    assert ((seen.y[..., 1:, :] >= 0) == (o.y[1:] >= 0)).all()
     means = fitted.belief.mean(o.X[0].expand(*fitted.belief.amplitude.shape[:-1], -1, -1))
     for row in range(3):
-        back = seen.to_user(row, means[..., row, :])
-        torch.testing.assert_close(back, o.to_user(row, o.y[row]).expand_as(back), rtol=0.02, atol=0.02)
+        back = seen.to_user(row, means[..., row, :].movedim(-1, 0))
+        told_values = o.to_user(row, o.y[row])
+        torch.testing.assert_close(
+            back, told_values.view(-1, *(1,) * (back.dim() - 1)).expand_as(back), rtol=0.02, atol=0.02
+        )
     again = model.fit_warped(o, PROBLEM.rows, None, fitted, torch.Generator().manual_seed(0), True)
     assert again.observations.warp is not None
-    assert (again.observations.warp.strength[:2] != 0).all()
+    assert (again.observations.warp.strength[..., :2] != 0).all()
 
 
 def test_a_warp_can_be_switched_off():

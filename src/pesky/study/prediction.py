@@ -86,9 +86,9 @@ def expectations_at(
         mean, variance = _moments(belief, U)
         held = belief.likelihoods.feasibility(mean - shift[..., None], variance).mean(0).mT.tolist()
         expected = {
-            name: observations.mean_to_user(row, mean[:, row], variance[:, row]).mean(0)
+            name: observations.mean_to_user(row, mean[:, row].mT, variance[:, row].mT).mean(-1)
             if name not in problem.known
-            else observations.to_user(row, mean[:, row]).mean(0)
+            else observations.to_user(row, mean[:, row].mT).mean(-1)
             for name, row in _numbers(problem, observations).items()
         }
     return [
