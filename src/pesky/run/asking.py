@@ -82,8 +82,12 @@ class Asker:
     def why_over(self) -> tuple[Kind, str] | None:
         """Why there is nothing more to ask; None while others are measuring, whose evaluations may still be lost."""
         here = {task for tasks in self._slots.tasks.values() for task in tasks}
-        each = self._storage.evaluations().values()
-        if any(e.state is State.RUNNING or (e.state is State.LOST and e.task in here) for e in each):
+        evaluations = self._storage.evaluations()
+        is_awaited = any(
+            e.state is State.RUNNING or (e.state is State.LOST and e.task in here) for e in evaluations.values()
+        )
+        now = _situation(evaluations)  # others may have finished since there was nothing to ask
+        if is_awaited or any(then != now for _, then in self._exhausted.values()):
             self._exhausted.clear()
             return None
         reasons = [reason for reason, _ in self._exhausted.values()]
