@@ -119,7 +119,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--figure", metavar="FILE", help="draw what one outlier does, and nothing else")
     given = parser.parse_args(arguments)
     torch.set_num_threads(1)
-    logging.getLogger("pesky").setLevel(logging.ERROR)
     if given.figure:
         draw_figure(given.figure)
         return
@@ -153,4 +152,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    logging.getLogger("pesky").setLevel(logging.ERROR)  # what is found is counted, and need not be said
     main()
