@@ -4,13 +4,17 @@ import multiprocessing
 import os
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 
 from benchmarks.runs import Plan, Run, optimize
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -52,15 +56,20 @@ def end_with_parent() -> None:
 
 
 def run_all(plans: Sequence[Plan], workers: int) -> Iterator[Run | Failure]:
-    """What became of every plan, as they finish; one worker is this very process."""
+    """What became of every plan, as they finish."""
+    return side_by_side(attempt, plans, workers)
+
+
+def side_by_side(function: Callable[[T], R], given: Sequence[T], workers: int) -> Iterator[R]:
+    """The function of each, as they finish; one worker is this very process."""
     if workers == 1:
         torch.set_num_threads(1)
-        yield from map(attempt, plans)
+        yield from map(function, given)
         return
     os.environ["OMP_NUM_THREADS"] = "1"  # read by the workers as they import torch
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, initializer=begin_worker) as pool:
-        futures = [pool.submit(attempt, plan) for plan in plans]
+        futures = [pool.submit(function, each) for each in given]
         try:
             for future in as_completed(futures):
                 yield future.result()

@@ -5,21 +5,17 @@ that it measured and that held every constraint as measured: the true utility ga
 """
 
 import argparse
-import multiprocessing
-import os
 import statistics
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from pathlib import Path
 
-import torch
 from rich.table import Table
 
 from benchmarks.gaps import median_error
 from benchmarks.peers import PEERS
 from benchmarks.peers.contest import INITIAL, Entry, Result, append_result, contest, read_results
 from benchmarks.report import build_table, console, progress_bar
-from benchmarks.workers import begin_worker
+from benchmarks.workers import side_by_side
 from pesky.errors import ProblemError
 from pesky.test_functions import PROBLEMS, problem_by_name
 
@@ -58,24 +54,11 @@ def run_all(entries: Sequence[Entry], workers: int, path: Path | None) -> dict[E
     missing = [entry for entry in entries if entry not in results]
     with progress_bar() as bar:
         work = bar.add_task("runs", total=len(entries), completed=len(entries) - len(missing))
-        for result in each_result(missing, workers):
+        for result in side_by_side(contest, missing, workers):
             results[result.entry] = result
             append_result(path, result)
             bar.advance(work)
     return {entry: results[entry] for entry in entries}
-
-
-def each_result(entries: Sequence[Entry], workers: int) -> Iterator[Result]:
-    """The result of every entry as they finish; one worker is this very process."""
-    if workers == 1:
-        torch.set_num_threads(1)
-        yield from map(contest, entries)
-        return
-    os.environ["OMP_NUM_THREADS"] = "1"  # read by the workers as they import torch
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, initializer=begin_worker) as pool:
-        for done in as_completed([pool.submit(contest, entry) for entry in entries]):
-            yield done.result()
 
 
 def tabulate(problem: str, results: Sequence[Result]) -> Table:

@@ -5,6 +5,7 @@ from benchmarks.peers.base import Params, Values
 from pesky.problem import Problem
 from pesky.run.budget import Budget
 from pesky.run.confirming import limit_before
+from pesky.store import Evaluation
 
 
 class PeskyPeer:
@@ -15,19 +16,19 @@ class PeskyPeer:
         before = limit_before(Budget(evaluations=evaluations, confirm=confirm), {}, problem).evaluations
         assert before is not None
         self.before = before
+        self.asked: Evaluation | None = None
 
     def ask(self) -> Params:
-        evaluation = self.study.ask(confirm=len(self.study.evaluations) >= self.before)
-        self.asked = evaluation
-        return dict(evaluation.params)
+        self.asked = self.study.ask(confirm=len(self.study.evaluations) >= self.before)
+        return dict(self.asked.params)
 
     def tell(self, params: Params, values: Values) -> None:
         mine = {name: values[name] for name in self.study.problem.outcomes}
-        if (asked := getattr(self, "asked", None)) is None:
+        if self.asked is None:
             self.study.add(params, mine)
         else:
-            self.study.tell(asked, mine)
-            del self.asked
+            self.study.tell(self.asked, mine)
+            self.asked = None
 
     def answer(self) -> Params | None:
         return dict(self.study.recommend().params)

@@ -97,4 +97,4 @@ class Asker:
 
 def _situation(evaluations: Mapping[int, Evaluation]) -> tuple[object, ...]:
     """What must change before a resource that had nothing worth asking is asked again."""
-    return tuple((e.state, len(e.outcomes)) for e in evaluations.values())
+    return tuple((e.state, len(e.outcomes), e.is_excluded) for e in evaluations.values())
