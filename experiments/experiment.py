@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from experiments.curves import Statistic
 from experiments.worlds import Worlds
 from pesky.acquire.base import Rule
+from pesky.model.surrogate import GP
 from pesky.problem import Problem
 from pesky.test_functions.base import measured_separately
 
@@ -16,6 +17,8 @@ class Contender:
 
     rule: Rule
     change: Callable[[Problem], Problem] | None = None
+    model: GP | None = None
+    """Its study's model, where that is not the others'."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +41,11 @@ class Experiment:
         worlds = self.worlds(seeds, device)
         if contender.change is not None:
             worlds = replace(worlds, problem=contender.change(worlds.problem))
+        if contender.model is not None:
+            worlds = replace(worlds, model=contender.model)
         return worlds, contender.rule
 
 
-def decoupled(rule: Rule) -> Contender:
+def decoupled(rule: Rule, model: GP | None = None) -> Contender:
     """A rule that measures one function at a time."""
-    return Contender(rule, measured_separately)
+    return Contender(rule, measured_separately, model)

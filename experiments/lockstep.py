@@ -158,8 +158,9 @@ class Lockstep:
                 o = self._observations(state.told)
                 known = torch.tensor([name in self.problem.known for name in self.rows], device=self.device)
                 names = tuple(name for name in self.rows if name not in self.problem.known)
-                # No hyperparameters are sampled here, so no random numbers are needed for them.
-                belief = self.worlds.model.fit(o.select(~known), names, None, state.previous, torch.Generator())
+                # the random numbers that a study has for this number of evaluations
+                source = source_of(tuple(seed + state.told.u.shape[1] for seed in self.seeds))
+                belief = self.worlds.model.fit(o.select(~known), names, None, state.previous, source)
                 state.previous = belief.hyperparameters
                 self._belief = with_exact_rows(belief, o, self.rows, self.exact, None)
         return self._belief

@@ -87,8 +87,10 @@ def kept_optima(dim: int, lengthscale: float) -> list[Optimum]:
     return [Optimum(*each) for each in json.loads(path.read_text())] if path.exists() else []
 
 
-def drawn(dim: int, seeds: Sequence[int], device: str, lengthscale: float = LENGTHSCALE) -> Worlds:
-    """The problems that `gp_sample` draws with these seeds."""
+def drawn(
+    dim: int, seeds: Sequence[int], device: str, lengthscale: float = LENGTHSCALE, model: GP | None = None
+) -> Worlds:
+    """The problems that `gp_sample` draws with these seeds; their model knows the hyperparameters if none is given."""
     kept = kept_optima(dim, lengthscale)
     found = [kept[seed] if seed < len(kept) else find_optimum(dim, lengthscale, seed) for seed in seeds]
     functions = [_functions(dim, lengthscale, seed, each.draws) for seed, each in zip(seeds, found, strict=True)]
@@ -100,7 +102,7 @@ def drawn(dim: int, seeds: Sequence[int], device: str, lengthscale: float = LENG
         optimum_value=torch.tensor([each.value for each in found], dtype=torch.float64, device=device),
         worst_value=torch.tensor([each.worst for each in found], dtype=torch.float64, device=device),
         noise=NOISE**0.5,
-        model=GP("se", {"f": known, "c1": known}),
+        model=GP("se", {"f": known, "c1": known}) if model is None else model,
     )
 
 

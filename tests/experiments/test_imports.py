@@ -10,8 +10,8 @@ LACKING = ("matplotlib", "pydantic", "rich", "sqlalchemy", "typer")
 
 def test_computing_needs_no_drawing_and_no_tables():
     modules = (
-        "accuracy command compare curves decoupled figure_1ab figure_1c figure_2a figure_2b figure_2c files lockstep "
-        "peaks progress settings tables worlds"
+        "accuracy command compare curves decoupled figure_1ab figure_1c figure_2a figure_2b figure_2c files fitted "
+        "lockstep peaks progress settings tables worlds"
     )
     code = (
         f"import sys\nfor name in {modules.split()!r}: __import__('experiments.' + name)\n"

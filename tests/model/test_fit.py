@@ -10,8 +10,9 @@ from small_beliefs import make_belief
 from torch.distributions import LogNormal, MultivariateNormal, Normal
 
 from pesky.model import Hyperparameters
-from pesky.model.fit import LOG_AMPLITUDE, LOG_LENGTHSCALE, LOG_NOISE, log_penalty, maximize
+from pesky.model.fit import maximize
 from pesky.model.hyper import marginal_likelihood, noise_variance, padded_gram
+from pesky.model.prior import LOG_AMPLITUDE, LOG_LENGTHSCALE, LOG_NOISE, log_prior
 
 TYPICAL = torch.tensor([1.7])
 
@@ -36,7 +37,7 @@ def score(kernel, X, y, mask, noise, h: Hyperparameters) -> float:
 def test_the_penalty_is_the_prior_with_its_gradient(infer):
     flat = torch.tensor([[math.log(0.3), math.log(0.9), math.log(2.0), math.log(0.02)]], requires_grad=True)
     h = Hyperparameters(flat[:, :2].exp(), flat[:, 2].exp(), flat[:, 3].exp(), torch.zeros(1))
-    value, gradient = log_penalty(h, torch.tensor([infer]), TYPICAL)
+    value, gradient = log_prior(h, torch.tensor([infer]), TYPICAL)
     (automatic,) = torch.autograd.grad(value.sum(), flat)
     torch.testing.assert_close(gradient, automatic)
     other = Hyperparameters(torch.tensor([[0.6, 0.5]]), torch.tensor([0.4]), torch.tensor([0.5]), torch.zeros(1))
@@ -46,7 +47,7 @@ def test_the_penalty_is_the_prior_with_its_gradient(infer):
         prior = prior + Normal(TYPICAL.log(), 1.0).log_prob(each.amplitude.log()).sum()
         prior = prior + infer * Normal(-6.0, 2.0).log_prob(each.noise.log()).sum()
         expected += sign * prior.item()
-    difference = value - log_penalty(other, torch.tensor([infer]), TYPICAL)[0]
+    difference = value - log_prior(other, torch.tensor([infer]), TYPICAL)[0]
     assert difference.item() == pytest.approx(expected)
 
 

@@ -14,9 +14,9 @@ from pesky.infer.latent import LatentPrior, run
 from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.likelihood.rows import PROBIT
 from pesky.model import GaussianProcess, Hyperparameters
-from pesky.model.fit import LOG_LENGTHSCALE
 from pesky.model.kernel import correlation, squared_distance
 from pesky.model.latent import LOG_AMPLITUDE, MEAN, evidence, maximize, objective, pseudo_measurements, unpack
+from pesky.model.prior import LOG_LENGTHSCALE
 
 MASK = torch.tensor([[True] * 7, [True, True, False, True, True, False, False]])
 X = torch.rand(2, 7, 2, generator=torch.Generator().manual_seed(5))

@@ -6,8 +6,9 @@ import torch
 from small_beliefs import make_belief
 from torch import Tensor
 
-from pesky.model.fit import log_penalty, maximize
+from pesky.model.fit import maximize
 from pesky.model.hyper import Hyperparameters, marginal_likelihood, typical_amplitude
+from pesky.model.prior import log_prior
 from pesky.model.spread import sample
 from pesky.observations import Observations
 
@@ -30,7 +31,7 @@ def on_a_grid(o: Observations) -> tuple[Tensor, Tensor]:
     p = torch.cartesian_prod(*points)[:, None].expand(-1, 2, 2)
     h = Hyperparameters(p[..., :1].exp(), p[..., 1].exp(), o.noise.expand(len(p), 2), torch.zeros(len(p), 2))
     value = marginal_likelihood("matern52", o.X, o.y, o.mask, h).log_likelihood
-    value = value + log_penalty(h, torch.isnan(o.noise), typical_amplitude(o.y, o.mask))[0]
+    value = value + log_prior(h, torch.isnan(o.noise), typical_amplitude(o.y, o.mask))[0]
     weight = torch.where(p[..., 0] <= math.log(20), value, -torch.inf).softmax(0)[..., None]
     mean = (weight * p).sum(0)
     return mean, (weight * (p - mean).square()).sum(0).sqrt()

@@ -9,7 +9,7 @@ from small_beliefs import make_belief
 from pesky import GP, Problem, Real, Study
 from pesky.model import surrogate
 from pesky.model.hyper import Hyperparameters, datum_noise, log_likelihood, typical_amplitude
-from pesky.model.slice import log_prior
+from pesky.model.prior import log_prior
 from pesky.model.warped_slice import sample
 from pesky.model.warping import RowData, log_warp_prior, warp_bounds, warp_data
 from pesky.numerics.warp import Warp
@@ -45,7 +45,7 @@ def test_chains_have_the_posterior_of_a_grid():
     given = Hyperparameters(log_l.exp(), log_a.exp(), noise, mean)
     each = datum_noise(given.noise, given.amplitude, w.relative.exp())
     value = log_likelihood("matern52", data.X, w.y, data.mask, given, each) + w.log_jacobian
-    value = value + log_prior(given, torch.tensor([False]), typical_amplitude(w.y, data.mask))
+    value = value + log_prior(given, torch.tensor([False]), typical_amplitude(w.y, data.mask))[0]
     value = value + log_warp_prior(torch.ones(count, 1), p[..., 0])
     weight = value[:, 0].softmax(0)
     assert 1 / weight.square().sum() > 150

@@ -13,33 +13,8 @@ from pesky.model.hyper import (
     typical_amplitude,
 )
 from pesky.model.kernel import Kernel
+from pesky.model.prior import log_bounds, log_prior
 from pesky.numerics import sqp
-
-LOG_LENGTHSCALE = (math.log(5e-3), math.log(20.0))
-LOG_AMPLITUDE = (math.log(1e-3), math.log(1e4))
-LOG_NOISE = (math.log(1e-8), math.log(10.0))
-
-
-def log_penalty(
-    h: Hyperparameters, infer_noise: Bool[Tensor, " j"], typical: Float[Tensor, "*#b j"]
-) -> tuple[Float[Tensor, "*b j"], Float[Tensor, "*b j p"]]:
-    """Log prior of (lengthscales, amplitude, noise) and its gradient by their logs.
-
-    Lengthscales: BoTorch's log-normal, whose centre grows with sqrt(d) (Hvarfner et al. 2024). Amplitude: log-normal
-    around the `typical` one with deviation 1. Noise: log-normal around exp(-6), for outputs of unit variance, with
-    deviation 2 upwards and 4 downwards: many outcomes have hardly any, and nobody declares it.
-    """
-    d = h.lengthscale.shape[-1]
-    log_l, log_a, log_s = h.lengthscale.log(), h.amplitude.log(), h.noise.log()
-    center, spread = math.sqrt(2) + 0.5 * math.log(d), math.sqrt(3)
-    noise_spread = torch.where(log_s < -6, 4.0, 2.0)
-    z_l, z_a, z_s = (log_l - center) / spread, log_a - typical.log(), (log_s + 6) / noise_spread
-    counted = infer_noise.to(log_s.dtype)
-    value = -(0.5 * z_l.square() + log_l).sum(-1) - 0.5 * z_a.square() - 0.5 * counted * z_s.square()
-    gradient = torch.cat(
-        [-z_l / spread - 1, -z_a[..., None], -(counted * z_s / noise_spread)[..., None].expand(*z_a.shape, 1)], -1
-    )
-    return value, gradient
 
 
 def unpack(p: Float[Tensor, "s j p"], noise: Float[Tensor, " j"]) -> Hyperparameters:
@@ -64,10 +39,10 @@ def objective(
     """
     h, infer_noise = unpack(p, noise), torch.isnan(noise)
     e = marginal_likelihood(kernel, X, y, mask, h)
-    penalty, by_penalty = log_penalty(h, infer_noise, typical)
+    prior, by_prior = log_prior(h, infer_noise, typical)
     by_noise = torch.where(infer_noise, e.by_log_noise, 0.0)
     by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
-    return e.log_likelihood + penalty, by_data + by_penalty
+    return e.log_likelihood + prior, by_data + by_prior
 
 
 def maximize(
@@ -88,8 +63,7 @@ def maximize(
     rows = math.prod(w) * j
     X, y, mask, noise = X.reshape(rows, n, d), y.reshape(rows, n), mask.reshape(rows, n), noise.reshape(rows)
     typical = typical_amplitude(y, mask)
-    bounds = torch.tensor([LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE], dtype=X.dtype, device=X.device)
-    lower, upper = bounds.unbind(-1)
+    lower, upper = log_bounds(d, X)
 
     def start(lengthscale: float, log_noise: float) -> Tensor:
         values = [math.log(lengthscale * math.sqrt(d))] * d + [0.0, log_noise]

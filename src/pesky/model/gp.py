@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
 from pesky.infer.gaussian import cholesky
@@ -87,19 +87,36 @@ class GaussianProcess:
         each = Hyperparameters(*(part[some] for part in self.hyperparameters))
         return replace(self, **picked, hyperparameters=each, data_noise=noise)
 
+    def _for_samples(self, part: Shaped[Tensor, ...], dims: int) -> Shaped[Tensor, ...]:
+        """What is of each study, (*w, ..), beside hyperparameters that have samples after w."""
+        w, more = part.shape[: part.dim() - dims], self.amplitude.dim() - 1 - (part.dim() - dims)
+        return part.view(*w, *(1,) * more, *part.shape[len(w) :]) if w and more > 0 else part
+
+    @cached_property
+    def _inputs(self) -> Float[Tensor, "*#b j n d"]:
+        return self._for_samples(self.X, 3)
+
+    @cached_property
+    def _values(self) -> Float[Tensor, "*#b j n"]:
+        return self._for_samples(self.y, 2)
+
+    @cached_property
+    def _there(self) -> Bool[Tensor, "*#b j n"]:
+        return self._for_samples(self.mask, 2)
+
     @cached_property
     def scaled_inputs(self) -> Float[Tensor, "*b j n d"]:
-        return self._scale(self.X)
+        return self._scale(self._inputs)
 
     @cached_property
     def root(self) -> Float[Tensor, "*b j n n"]:
         """Lower Cholesky factor of the noisy prior covariance of the data; identity where padded."""
-        gram = padded_gram(self.kernel, self.X, self.mask, self.hyperparameters, self.data_noise)
+        gram = padded_gram(self.kernel, self._inputs, self._there, self.hyperparameters, self.data_noise)
         return cholesky(gram, self.amplitude, jitter=1e-14)
 
     @cached_property
     def weights(self) -> Float[Tensor, "*b j n"]:
-        residual = torch.where(self.mask, self.y - self.prior_mean[..., None], 0.0)
+        residual = torch.where(self._there, self._values - self.prior_mean[..., None], 0.0)
         return torch.cholesky_solve(residual[..., None], self.root)[..., 0]
 
     def _scale(self, X: Float[Tensor, "*#b #j n d"]) -> Float[Tensor, "*b j n d"]:
@@ -113,7 +130,7 @@ class GaussianProcess:
         return self.amplitude[..., None, None] * correlation(self.kernel, squared_distance(X, Z))
 
     def _to_data(self, X: Float[Tensor, "*b j x d"]) -> Float[Tensor, "*b j n x"]:
-        return self._prior(self.scaled_inputs, X) * self.mask[..., None]
+        return self._prior(self.scaled_inputs, X) * self._there[..., None]
 
     def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         to_data = self._to_data(self._rows(X))
@@ -141,7 +158,7 @@ class GaussianProcess:
 
         def evaluate(X: Float[Tensor, "*b x d"]) -> PosteriorMoments:
             prior = self._prior(fixed, self._rows(X))
-            to_data = prior[..., :n, :] * self.mask[..., None]
+            to_data = prior[..., :n, :] * self._there[..., None]
             explained = combined @ to_data
             mean = self.prior_mean[..., None] + explained[..., -1, :]
             return PosteriorMoments(mean, self._variance(to_data), prior[..., n:, :] - explained[..., :-1, :])
@@ -162,8 +179,8 @@ class GaussianProcess:
         prior = phase.cos() @ cosine.mT + phase.sin() @ sine.mT
         variance = self.noise[..., None] if self.data_noise is None else self.data_noise
         noise = variance.sqrt()[..., None] * draw(self.X.shape[-2], self._data_of_each()).flip(-1).mT
-        residual = (self.y - self.prior_mean[..., None])[..., None] - prior - noise
-        solved = torch.cholesky_solve(torch.where(self.mask[..., None], residual, 0.0), self.root)
+        residual = (self._values - self.prior_mean[..., None])[..., None] - prior - noise
+        solved = torch.cholesky_solve(torch.where(self._there[..., None], residual, 0.0), self.root)
         return RandomFeaturePaths(
             kernel=self.kernel,
             inputs=self.scaled_inputs,

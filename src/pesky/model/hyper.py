@@ -172,9 +172,9 @@ def by_kernel(
 
 def log_likelihood(
     kernel: Kernel,
-    X: Float[Tensor, "j n d"],
+    X: Float[Tensor, "*#b j n d"],
     y: Float[Tensor, "*#b j n"],
-    mask: Bool[Tensor, "j n"],
+    mask: Bool[Tensor, "*#b j n"],
     h: Hyperparameters,
     data_noise: Float[Tensor, "*b j n"] | None = None,
 ) -> Float[Tensor, "*b j"]:

@@ -13,9 +13,9 @@ from torch import Tensor
 from pesky.infer.gaussian import Sites
 from pesky.infer.latent import LatentPrior, run
 from pesky.likelihood.base import LatentLikelihood
-from pesky.model.fit import LOG_LENGTHSCALE, log_penalty
 from pesky.model.hyper import Hyperparameters, by_kernel, without_padding
 from pesky.model.kernel import Kernel, correlation, squared_distance
+from pesky.model.prior import LOG_LENGTHSCALE, log_prior
 from pesky.numerics import sqp
 
 MOST_NOISE = 1e8
@@ -100,7 +100,7 @@ def objective(
     h = unpack(likelihood, p)
     e = evidence(likelihood, kernel, X, y, mask, h, start, tolerance)
     typical = torch.full_like(h.amplitude[0], TYPICAL_AMPLITUDE)
-    penalty, by_penalty = log_penalty(h, torch.zeros_like(typical, dtype=torch.bool), typical)
+    penalty, by_penalty = log_prior(h, torch.zeros_like(typical, dtype=torch.bool), typical)
     z = h.mean / MEAN_DEVIATION
     by_data = torch.cat([e.by_log_lengthscale, torch.stack([e.by_log_amplitude, e.by_mean], -1)], -1)
     by_penalty = torch.cat([by_penalty[..., :-1], -z[..., None] / MEAN_DEVIATION], -1)

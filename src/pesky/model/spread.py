@@ -12,7 +12,6 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.infer.gaussian import cholesky
-from pesky.model.fit import LOG_AMPLITUDE, LOG_LENGTHSCALE, LOG_NOISE, log_penalty
 from pesky.model.hyper import (
     Hyperparameters,
     datum_noise,
@@ -22,6 +21,7 @@ from pesky.model.hyper import (
     typical_amplitude,
 )
 from pesky.model.kernel import Kernel
+from pesky.model.prior import log_bounds, log_prior
 from pesky.observations import Observations
 
 ROUNDS, DRAWS = 4, 64
@@ -40,14 +40,13 @@ class _Posterior:
         self.kernel: Kernel = kernel
         self.o = o
         self.typical, self.infer_noise = typical_amplitude(o.y, o.mask), torch.isnan(o.noise)
-        bounds = torch.tensor([LOG_LENGTHSCALE] * o.X.shape[-1] + [LOG_AMPLITUDE, LOG_NOISE]).to(o.y)
-        self.lower, self.upper = bounds.unbind(-1)
+        self.lower, self.upper = log_bounds(o.X.shape[-1], o.y)
 
     def __call__(self, p: Float[Tensor, "m j q"]) -> tuple[Float[Tensor, "m j"], Float[Tensor, "m j q"]]:
         """The density that has its maximum where the fit has its own, and its gradient."""
         o, h = self.o, self.unpack(p)
         e = marginal_likelihood(self.kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
-        prior, by_prior = log_penalty(h, self.infer_noise, self.typical)
+        prior, by_prior = log_prior(h, self.infer_noise, self.typical)
         by_noise = torch.where(self.infer_noise, e.by_log_noise, 0.0)
         by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
         return e.log_likelihood + prior, by_data + by_prior

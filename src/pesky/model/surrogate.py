@@ -15,6 +15,7 @@ from pesky.model import slice as slice_sampling
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters, datum_noise, noise_variance
 from pesky.model.kernel import Kernel
+from pesky.numerics.rng import Source
 from pesky.numerics.warp import Warp
 from pesky.observations import Observations
 
@@ -114,14 +115,15 @@ class GP:
         rows: tuple[str, ...],
         snap: Callable[[Tensor], Tensor] | None,
         previous: Hyperparameters | None,
-        generator: torch.Generator,
+        source: Source,
     ) -> GaussianProcess:
         """The belief that the observations support; `previous` hyperparameters are where the search starts.
 
+        Studies in lockstep have a leading dimension, which stays the first: samples of hyperparameters come after it.
         The rows of yes/no outcomes are latent functions. Their hyperparameters are those of the maximum, in
         every one of the samples of "slice"; those of a task's success, which users do not know, are always fitted.
         """
-        h = self._hyperparameters(observations, rows, previous, generator)
+        h = self._hyperparameters(observations, rows, previous, source)
         return self.condition(observations, h, snap)
 
     def fit_warped(
@@ -170,7 +172,7 @@ class GP:
 
         Chains go on from the previous ones; those of a row that is warped otherwise by now, from its maximum.
         """
-        h = Hyperparameters(*(part.expand(self.samples, *part.shape) for part in chosen.h))
+        h = repeated(chosen.h, self.samples)
         warp = Warp(*(part.expand(self.samples, *part.shape) for part in chosen.warp))
         sweeps = FIRST_SWEEPS
         if previous is not None:
@@ -217,7 +219,7 @@ class GP:
         o: Observations,
         rows: tuple[str, ...],
         previous: Hyperparameters | None,
-        generator: torch.Generator,
+        source: Source,
         best: Hyperparameters | None = None,
     ) -> Hyperparameters:
         """Those of all rows; `best` are those of the rows that are numbers, where they are at hand."""
@@ -226,9 +228,9 @@ class GP:
         else:
             fitted = ~o.likelihoods.is_gaussian & torch.tensor([name not in self.hyperparameters for name in rows])
         if not bool(fitted.any()):
-            return self._given(o, rows, previous, generator, best)
+            return self._given(o, rows, previous, source, best)
         names = tuple(name for name, is_fitted in zip(rows, fitted.tolist(), strict=True) if not is_fitted)
-        found = self._given(o.select(~fitted), names, previous and previous.rows(~fitted), generator, best)
+        found = self._given(o.select(~fitted), names, previous and previous.rows(~fitted), source, best)
         done = ~fitted
         for likelihood, of_likelihood in o.likelihoods.latent():
             own = of_likelihood & fitted
@@ -243,7 +245,7 @@ class GP:
         o: Observations,
         rows: tuple[str, ...],
         previous: Hyperparameters | None,
-        generator: torch.Generator,
+        source: Source,
         best: Hyperparameters | None,
     ) -> Hyperparameters:
         """Of rows that are numbers or known."""
@@ -255,10 +257,16 @@ class GP:
         if self.hyperparameters == "slice":
             sweeps = LATER_SWEEPS
             if previous is None:
-                best = fit.maximize(*data)
-                previous, sweeps = Hyperparameters(*(p.expand(self.samples, *p.shape) for p in best)), FIRST_SWEEPS
-            return slice_sampling.sample(*data, previous, sweeps, generator)
+                previous, sweeps = repeated(fit.maximize(*data), self.samples), FIRST_SWEEPS
+            return slice_sampling.sample(*data, previous, sweeps, source)
         return scaled(self.hyperparameters, o, rows)
+
+
+def repeated(h: Hyperparameters, samples: int) -> Hyperparameters:
+    """So many times the same: (*w, j) -> (*w, s, j)."""
+    studies = h.amplitude.dim() - 1
+    parts = (part.unsqueeze(studies) for part in h)
+    return Hyperparameters(*(part.expand(*part.shape[:studies], samples, *part.shape[studies + 1 :]) for part in parts))
 
 
 def _where(is_so: Bool[Tensor, "s j"], a: Float[Tensor, "s j *d"], b: Float[Tensor, "s j *d"]) -> Tensor:

@@ -1,13 +1,14 @@
 """Hyperparameters and warps together, by slice sampling (METHOD 10, 22)."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from pesky.model import slice as slice_sampling
 from pesky.model.hyper import Hyperparameters, datum_noise, log_likelihood, noise_variance, typical_amplitude
 from pesky.model.kernel import Kernel
-from pesky.model.slice import clamp_start, flat_range, log_prior, sweep
+from pesky.model.prior import log_bounds, log_prior
+from pesky.model.slice import flat_range, rows_of_chains, run, start_state, updated_alone
 from pesky.model.warping import RowData, WarpedData, log_warp_prior, warp_bounds, warp_data
 from pesky.numerics.warp import Warp
 from pesky.observations import Observations
@@ -21,34 +22,44 @@ def sample(
     All rows are warped, in the direction in which they begin: none becomes the identity. `start` and `warp` have the
     chains as their leading dimension.
     """
-    infer_noise, d = torch.isnan(data.noise), data.X.shape[-1]
-    sign = warp.strength.sign()
-    lower, upper = warp_bounds(data, sign)
+    shape, d = warp.strength.shape, data.X.shape[-1]
+    data = data.rows(rows_of_chains(shape, data.X))
+    infer_noise, sign = torch.isnan(data.noise), warp.strength.sign().flatten()
+    lower, upper = (
+        torch.cat([of_logs.expand(len(sign), -1), of_warp], -1)
+        for of_logs, of_warp in zip(log_bounds(d, data.y), warp_bounds(data, sign), strict=True)
+    )
 
-    def unpack(state: Float[Tensor, "s j p"]) -> tuple[Hyperparameters, WarpedData]:
-        w = warp_data(data, sign * state[..., -2].exp(), state[..., -1])
-        amplitude = state[..., d].exp()
-        noise = noise_variance(state[..., d + 1], amplitude, data.noise * (2 * w.at_reference).exp())
-        return Hyperparameters(state[..., :d].exp(), amplitude, noise, state[..., d + 2]), w
+    def unpack(state: Float[Tensor, "c p"], which: Int[Tensor, " c"]) -> tuple[Hyperparameters, WarpedData]:
+        own = data.rows(which)
+        w = warp_data(own, sign[which] * state[:, -2].exp(), state[:, -1])
+        amplitude = state[:, d].exp()
+        noise = noise_variance(state[:, d + 1], amplitude, own.noise * (2 * w.at_reference).exp())
+        return Hyperparameters(state[:, :d].exp(), amplitude, noise, state[:, d + 2]), w
 
-    def log_density(state: Float[Tensor, "s j p"]) -> Float[Tensor, "s j"]:
-        h, w = unpack(state)
-        low, high = flat_range(w.y, data.mask)
-        p = state[..., -2:]
-        within = (h.mean >= low) & (h.mean <= high) & ((p >= lower) & (p <= upper)).all(-1)
+    def log_density(state: Float[Tensor, "c p"], which: Int[Tensor, " c"]) -> Float[Tensor, " c"]:
+        h, w = unpack(state, which)
+        X, mask = data.X[which], data.mask[which]
+        low, high = flat_range(w.y, mask)
+        p = torch.cat([state[:, : d + 2], state[:, -2:]], -1)
+        within = (h.mean >= low) & (h.mean <= high) & ((p >= lower[which]) & (p <= upper[which])).all(-1)
         each = datum_noise(h.noise, h.amplitude, w.relative.exp())
-        value = log_likelihood(kernel, data.X, w.y, data.mask, h, each) + w.log_jacobian
-        value = value + log_prior(h, infer_noise, typical_amplitude(w.y, data.mask)) + log_warp_prior(sign, p[..., 0])
+        value = log_likelihood(kernel, X, w.y, mask, h, each) + w.log_jacobian
+        value = value + log_prior(h, infer_noise[which], typical_amplitude(w.y, mask))[0]
+        value = value + log_warp_prior(sign[which], state[:, -2])
         return torch.where(within, value, -torch.inf)
 
-    p = torch.stack([warp.strength.abs().log(), warp.shift], -1).clamp(lower, upper)
-    y = warp_data(data, sign * p[..., 0].exp(), p[..., 1]).y
-    state = torch.cat([clamp_start(start, *flat_range(y, data.mask)), p], -1)
-    alone = [*range(d), d + 3, d + 4]
-    for _ in range(sweeps):
-        state = sweep(log_density, state, [d, d + 1, d + 2], alone, generator)
-    h, w = unpack(state)
-    return h, Warp(sign * state[..., -2].exp(), state[..., -1], w.unit, data.reference.expand_as(sign))
+    p = torch.stack([warp.strength.abs().log(), warp.shift], -1).flatten(0, -2).clamp(lower[:, -2:], upper[:, -2:])
+    y = warp_data(data, sign * p[:, 0].exp(), p[:, 1]).y
+    state = torch.cat([start_state(start, *flat_range(y, data.mask)), p], -1)
+    alone = [*updated_alone(d, infer_noise), d + 3, d + 4]
+    state = run(log_density, state, shape, [d, d + 1, d + 2], alone, sweeps, generator)
+    h, w = unpack(state, torch.arange(len(state), device=state.device))
+    drawn = Warp(sign * state[:, -2].exp(), state[:, -1], w.unit, data.reference)
+    return (
+        Hyperparameters(*(part.view(*shape, *part.shape[1:]) for part in h)),
+        Warp(*(part.view(shape) for part in drawn)),
+    )
 
 
 def sample_rows(

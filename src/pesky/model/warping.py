@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.model.fit import LOG_AMPLITUDE, LOG_LENGTHSCALE, LOG_NOISE, log_penalty, objective
+from pesky.model.fit import objective
 from pesky.model.hyper import (
     NOISE_FLOOR,
     Hyperparameters,
@@ -21,6 +21,7 @@ from pesky.model.hyper import (
     typical_amplitude,
 )
 from pesky.model.kernel import Kernel
+from pesky.model.prior import log_bounds, log_prior
 from pesky.numerics import sqp
 from pesky.numerics.warp import Warp, log_slope, warped
 from pesky.observations import Observations
@@ -118,7 +119,7 @@ def warped_objective(
     row = torch.maximum(log_row.detach().exp(), least)
     h = Hyperparameters(p[..., :-4].exp(), amplitude, row, torch.zeros_like(row))
     e = marginal_likelihood(kernel, X, data.y.detach(), mask, h, each)
-    penalty, by_penalty = log_penalty(h, infer_noise, typical.detach())
+    penalty, by_penalty = log_prior(h, infer_noise, typical.detach())
     center, spread = _strength_prior(sign)
     z = (p[..., -2] - center) / spread
     by_datum = torch.where(each > least[..., None], e.by_log_datum_noise, 0.0)
@@ -255,8 +256,7 @@ def _maximize(
 ) -> tuple[Float[Tensor, "j q"], Float[Tensor, " j"]]:
     """The best parameters from one start for each row, and their penalized likelihood."""
     d = data.X.shape[-1]
-    fixed = torch.tensor([LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE]).to(start)
-    bounds = zip(fixed.unbind(-1), warp_bounds(data, sign), strict=True)
+    bounds = zip(log_bounds(d, start), warp_bounds(data, sign), strict=True)
     lower, upper = (torch.cat([own.expand(len(start), -1), of_warp], -1) for own, of_warp in bounds)
     # in units of each row's own box, since the search has one for all
     width = upper - lower

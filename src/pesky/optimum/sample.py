@@ -189,4 +189,8 @@ def stratify(best: Candidates, count: int, source: Source) -> Int[Tensor, "*b co
     order = torch.argsort(best.which + violated * (best.which.max() + 1), dim=-1, stable=True)
     offset = uniform(source, *studies_of(source), 1, like=best.values)
     step = ((torch.arange(count, device=order.device) + offset) * (total / count)).long().clamp(max=total - 1)
+    w = step.shape[:-1]
+    step = step.view(
+        *w, *(1,) * (order.dim() - step.dim()), count
+    )  # the same for all hyperparameter samples of a study
     return torch.gather(order, -1, step.expand(*order.shape[:-1], count))

@@ -1,0 +1,42 @@
+"""What is believed of hyperparameters before any data: the same wherever they come from (METHOD 10)."""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from pesky.model.hyper import Hyperparameters
+
+LOG_LENGTHSCALE = (math.log(5e-3), math.log(20.0))
+LOG_AMPLITUDE = (math.log(1e-3), math.log(1e4))
+LOG_NOISE = (math.log(1e-8), math.log(10.0))
+
+
+def log_prior(
+    h: Hyperparameters, infer_noise: Bool[Tensor, " j"], typical: Float[Tensor, "*#b j"]
+) -> tuple[Float[Tensor, "*b j"], Float[Tensor, "*b j p"]]:
+    """Log density of the logs of (lengthscales, amplitude, noise), up to a constant, and its gradient.
+
+    Lengthscales: BoTorch's log-normal, whose centre grows with sqrt(d) (Hvarfner et al. 2024); its density of l is
+    taken as one of log l, so that the logs are normal around 3 less. Amplitude: log-normal around the `typical` one
+    with deviation 1. Noise: log-normal around exp(-6), for outputs of unit variance, with deviation 2 upwards and 4
+    downwards: many outcomes have hardly any, and nobody declares it.
+    """
+    d = h.lengthscale.shape[-1]
+    log_l, log_a, log_s = h.lengthscale.log(), h.amplitude.log(), h.noise.log()
+    center, spread = math.sqrt(2) + 0.5 * math.log(d), math.sqrt(3)
+    noise_spread = torch.where(log_s < -6, 4.0, 2.0)
+    z_l, z_a, z_s = (log_l - center) / spread, log_a - typical.log(), (log_s + 6) / noise_spread
+    counted = infer_noise.to(log_s.dtype)
+    value = -(0.5 * z_l.square() + log_l).sum(-1) - 0.5 * z_a.square() - 0.5 * counted * z_s.square()
+    gradient = torch.cat(
+        [-z_l / spread - 1, -z_a[..., None], -(counted * z_s / noise_spread)[..., None].expand(*z_a.shape, 1)], -1
+    )
+    return value, gradient
+
+
+def log_bounds(d: int, like: Tensor) -> tuple[Float[Tensor, " p"], Float[Tensor, " p"]]:
+    """The least and the largest (log lengthscales, log amplitude, log noise)."""
+    bounds = torch.tensor([LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE], dtype=like.dtype, device=like.device)
+    return bounds[:, 0], bounds[:, 1]
