@@ -38,8 +38,11 @@ PUBLIC = {
     "pesky.study_file": "CallError Command CommandError Function Mistake StudyFile StudyFileError",
     "pesky.study_file.spearmint": "adapt",
     "pesky.test_functions": """
-        Benchmark PROBLEMS branin_disk crescent decouple gardner1 gardner2 gp_sample hartmann6 pressure_vessel
-        problem_by_name speed_reducer spring toy welded_beam
+        Benchmark PROBLEMS ackley10 branin_disk branin_disk_noisy branin_yes_no cantilever car_side_impact
+        concrete_beam crescent decouple g04 g07 g08 g09 g10 g12 g24 gardner1 gardner1_noisy gardner2 gardner2_costs
+        gomez_levy gp_sample hartmann6 hartmann6_noisy keane_bump mishra_bird pressure_vessel pressure_vessel_plates
+        problem_by_name process_synthesis simionescu speed_reducer spring spring_turns three_bar_truss townsend toy
+        toy_yes_no welded_beam welded_beam_costs
     """,
     "pesky.testing": "RuleContract StoreContract StoreMachine",
 }

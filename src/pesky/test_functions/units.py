@@ -7,37 +7,50 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.problem import Constraint, Problem, Real
-from pesky.space import Space
+from pesky.problem import Choice, Constraint, Integer, Option, Parameter, Problem
+from pesky.space import Space, columns
 from pesky.test_functions.base import Benchmark
 
 
 @dataclass(frozen=True)
 class InUnits:
-    """Rows of points in their own units, as rows of points of the unit cube."""
+    """Rows of points in their own units, as rows of points of the unit cube.
+
+    `rows` gets one column for each parameter: the number itself, and of a choice that of its option, from 0 on. Real
+    ones are on no log scale.
+    """
 
     rows: Callable[[Tensor], Tensor]
-    low: Float[Tensor, " d"]
-    high: Float[Tensor, " d"]
+    parameters: Mapping[str, Parameter]
 
     def __call__(self, U: Float[Tensor, "n d"]) -> Float[Tensor, "n J"]:
-        """The values of all rows at `U`."""
-        return self.rows(self.low + U * (self.high - self.low))
+        """The values of all rows at `U`, with the values that it stands for where a parameter is not real."""
+        parts = U.split([columns.width(parameter) for parameter in self.parameters.values()], dim=-1)
+        numbers = [_numbers(each, part) for each, part in zip(self.parameters.values(), parts, strict=True)]
+        return self.rows(torch.stack(numbers, dim=-1))
+
+
+def _numbers(parameter: Parameter, U: Float[Tensor, "n w"]) -> Float[Tensor, " n"]:
+    if isinstance(parameter, Choice):
+        return U.argmax(-1).to(U)
+    if isinstance(parameter, Integer):
+        return torch.from_numpy(columns.from_units(parameter, U.detach().cpu())).to(U)
+    return parameter.low + U[:, 0] * (parameter.high - parameter.low)
 
 
 def benchmark_in_units(
-    parameters: Mapping[str, Real],
+    parameters: Mapping[str, Parameter],
     rows: Callable[[Tensor], Tensor],
-    optimum: Sequence[float],
+    optimum: Sequence[Option],
     optimum_value: float,
     worst_value: float,
     noise: float,
     confidence: float,
 ) -> Benchmark:
-    """The benchmark of `rows`, X (n, d) -> (f, c1, .., cK) as (n, J), whose optimum is given in the units of X."""
-    low = torch.tensor([parameter.low for parameter in parameters.values()], dtype=torch.float64)
-    high = torch.tensor([parameter.high for parameter in parameters.values()], dtype=torch.float64)
-    count = rows(low.unsqueeze(0)).shape[-1] - 1
+    """The benchmark of `rows`, X (n, p) -> (f, c1, .., cK) as (n, J), with its optimum in the same units."""
+    best = Space(parameters).encode(dict(zip(parameters, optimum, strict=True)))
+    truth = InUnits(rows, parameters)
+    count = truth(best.unsqueeze(0)).shape[-1] - 1
     problem = Problem(
         parameters=parameters,
         minimize="f",
@@ -46,8 +59,8 @@ def benchmark_in_units(
     )
     return Benchmark(
         problem=problem,
-        truth=InUnits(rows, low, high),
-        optimum=Space.of(problem).encode(dict(zip(parameters, optimum, strict=True))),
+        truth=truth,
+        optimum=best,
         optimum_value=optimum_value,
         worst_value=worst_value,
         noise=noise,
