@@ -12,8 +12,8 @@
               c7 = 1 - (1/2 (x1 - 8)^2 + 2 (x2 - 4)^2 + 3 x5^2 - x6) / 30 >= 0
               c8 = 3 x1 - 6 x2 - 12 (x9 - 8)^2 + 7 x10 >= 0
 
-Constraints with a limit are divided by it, which leaves the feasible set as it is: three points in a million. At the
-optimum c1 to c6 are active: 24.30620907 in the literature.
+Constraints with a limit are divided by it, which leaves the feasible set as it is: two or three points in a
+million. At the optimum c1 to c6 are active: 24.30620907 in the literature.
 """
 
 import torch

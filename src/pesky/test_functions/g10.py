@@ -9,7 +9,7 @@
               c5 = (x2 x7 - 1250 x5 - x2 x4 + 1250 x4) / 1250000 >= 0
               c6 = (x3 x8 - x3 x5 + 2500 x5) / 1250000 - 1 >= 0
 
-Constraints are divided by their limits, c5 by that of c6, which leaves the feasible set as it is: five points in a
+Constraints are divided by their limits, c5 by that of c6, which leaves the feasible set as it is: ten points in a
 million. All six are active at the optimum: 7049.24802 in the literature.
 """
 
