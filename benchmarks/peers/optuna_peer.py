@@ -3,7 +3,7 @@
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 
-from benchmarks.peers.base import Params, Values
+from benchmarks.peers.base import Params, Question, Values, slack
 from pesky.problem import Choice, Integer, Parameter, Problem, Real
 
 
@@ -28,19 +28,19 @@ class OptunaPeer:
         self.space = {name: distribution(parameter) for name, parameter in problem.parameters.items()}
         self.asked: optuna.Trial | None = None
 
-    def ask(self) -> Params:
+    def ask(self) -> Question:
         self.asked = self.study.ask(self.space)
-        return self.asked.params
+        return Question(self.asked.params)
 
     def tell(self, params: Params, values: Values) -> None:
         """What is known of a point that was not asked is added as a trial."""
         objective = self.problem.sign * values[self.problem.objective]
-        slack = {str(c): -c.direction * (values[c.outcome] - c.threshold) for c in self.problem.constraints}
+        slacks = {str(each): slack(each, values[each.outcome]) for each in self.problem.constraints}
         if self.asked is None:
-            known = optuna.create_trial(value=objective, params=params, distributions=self.space, constraints=slack)
+            known = optuna.create_trial(value=objective, params=params, distributions=self.space, constraints=slacks)
             self.study.add_trial(known)
             return
-        for name, value in slack.items():
+        for name, value in slacks.items():
             self.asked.set_constraint(name, value)
         self.study.tell(self.asked, objective)
         self.asked = None

@@ -1,7 +1,8 @@
 """Pesky itself, by any of its rules; the last of its evaluations confirm the answer, as those of a run do."""
 
 import pesky
-from benchmarks.peers.base import Params, Values
+from benchmarks.peers.base import Params, Question, Values
+from benchmarks.peers.shares import shares_of
 from pesky.problem import Problem
 from pesky.run.budget import Budget
 from pesky.run.confirming import limit_before
@@ -13,21 +14,25 @@ class PeskyPeer:
 
     def __init__(self, problem: Problem, seed: int, evaluations: int, rule: str, confirm: int | None = None) -> None:
         self.study = pesky.Study(problem, seed=seed, rule=rule)
-        before = limit_before(Budget(evaluations=evaluations, confirm=confirm), {}, problem).evaluations
+        self.shares = shares_of(problem)
+        joint = sum(1.0 if task.cost == "measured" else task.cost for task in problem.tasks.values())
+        before = limit_before(Budget(cost=evaluations * joint, confirm=confirm), {}, problem).cost
         assert before is not None
-        self.before = before
+        self.before, self.spent = before / joint, 0.0
         self.asked: Evaluation | None = None
 
-    def ask(self) -> Params:
-        self.asked = self.study.ask(confirm=len(self.study.evaluations) >= self.before)
-        return dict(self.asked.params)
+    def ask(self) -> Question:
+        self.asked = self.study.ask(confirm=self.spent >= self.before - 1e-9)
+        return Question(dict(self.asked.params), self.asked.task)
 
     def tell(self, params: Params, values: Values) -> None:
-        mine = {name: values[name] for name in self.study.problem.outcomes}
+        mine = {name: values[name] for name in self.study.problem.outcomes if name in values}
         if self.asked is None:
             self.study.add(params, mine)
+            self.spent += 1.0
         else:
             self.study.tell(self.asked, mine)
+            self.spent += self.shares[self.asked.task]
             self.asked = None
 
     def answer(self) -> Params | None:

@@ -1,0 +1,81 @@
+"""Ranks, who is first, who is stuck; and the page that shows them."""
+
+import numpy as np
+import pytest
+
+from benchmarks.peers.kept import Kept, read_kept, write_kept
+from benchmarks.peers.page import gather, main, rewrite
+from benchmarks.peers.standing import compare, standings, stuck_runs
+
+
+def run(problem, peer, seed, gap, scale=1.0):
+    return Kept(problem, peer, seed, 40, 3, scale, 0.5, {"answer": {20: 2 * gap, 40: gap}})
+
+
+def test_ranks_are_by_the_mean_of_log10_gaps_and_ties_share_theirs():
+    gaps = {"a": [1e-3, 1e-1], "b": [1e-1, 1e-1], "c": [1e-2, 1e-2], "d": [1.0, 1.0]}
+    places = compare({peer: np.array(each) for peer, each in gaps.items()})
+    assert places.ranks.tolist() == [1.5, 3.0, 1.5, 4.0]
+    assert [peer for peer in gaps if places.is_last(peer)] == ["d"]
+
+
+def test_within_one_standard_error_of_the_first_is_first():
+    noise = np.random.default_rng(0).normal(size=(3, 40))
+    first, near, far = 10.0 ** (noise + np.array([[-1.0], [-0.9], [0.5]]))
+    places = compare({"first": first, "near": near, "far": far})
+    assert places.is_first("first")
+    assert not places.is_first("far")
+    value, error = places.behind["far"]
+    assert error == pytest.approx((noise[2] - noise[0]).std() / 40**0.5, rel=0.1)  # of the difference, in pairs
+    assert value == pytest.approx((np.log10(far) - np.log10(first)).mean())
+
+
+def test_equal_differences_have_no_error():
+    first = 10.0 ** np.random.default_rng(0).normal(size=20)
+    assert not compare({"first": first, "always worse": 1.1 * first}).is_first("always worse")
+
+
+def test_standings_are_means_over_the_problems_that_one_took_part_in():
+    kept = [run("p", "a", s, 0.1) for s in range(3)] + [run("p", "b", s, 0.2) for s in range(3)]
+    kept += [run("q", "a", 0, 0.5), run("q", "b", 0, 0.1), run("q", "c", 0, 0.2), run("alone", "a", 0, 1.0)]
+    found = standings(kept, "answer", 40)
+    assert {peer: each.rank for peer, each in found.items()} == {"b": 1.5, "a": 2.0, "c": 2.0}
+    assert found["a"].problems == 2
+    assert (found["a"].firsts, found["a"].lasts) == (1, 1)
+    assert (found["c"].firsts, found["c"].lasts, found["c"].error) == (0, 0, 0.0)
+
+
+def test_stuck_is_far_from_what_another_reaches_and_of_the_scale():
+    gaps = {"good": [1e-4, 1e-4, 0.5], "bad": [0.5, 0.009, 0.5]}
+    kept = [run("p", peer, seed, gap) for peer, each in gaps.items() for seed, gap in enumerate(each)]
+    assert stuck_runs(kept, "answer") == {"good": 1, "bad": 2}
+    hard = [run("p", peer, 0, gap) for peer, gap in (("a", 0.5), ("b", 0.6))]  # none gets there
+    assert stuck_runs(hard, "answer") == {"a": 0, "b": 0}
+
+
+def test_the_page_is_made_again_from_what_was_kept(tmp_path):
+    kept = [run("toy", peer, seed, gap) for peer, gap in (("pesc", 0.01), ("scbo", 0.2)) for seed in range(2)]
+    (tmp_path / "peers").mkdir()
+    write_kept(tmp_path / "peers" / "runs.json", kept)
+    assert read_kept(tmp_path / "peers" / "runs.json") == kept
+    page = tmp_path / "peers.md"
+    page.write_text(
+        "before\n<!-- table:standings-answer -->\nold\n<!-- end -->\n<!-- table:problems-answer-40 -->\n<!-- end -->"
+    )
+    assert main(["--docs", str(tmp_path)]) == 0
+    text = page.read_text()
+    assert "old" not in text
+    assert "| `pesc` | 1.00 ± 0.00 | 1.00 ± 0.00 | 1 | 1 / 1 | 0 / 0 | 0 of 2 | 0.50 |" in text
+    assert "| `toy` | 2 | **0.01** | 0.2 |" in text
+    assert (tmp_path / "peers" / "ranks.png").stat().st_size > 10_000
+    assert rewrite(text, kept) == text
+
+
+def test_runs_that_began_with_other_points_are_not_kept():
+    odd = Kept("toy", "scbo", 0, 40, 99, 1.0, 0.5, {"answer": {40: 0.1}})
+    assert gather([odd, run("toy", "pesc", 0, 0.1)], []) == [run("toy", "pesc", 0, 0.1)]
+
+
+def test_a_table_that_does_not_exist_is_said():
+    with pytest.raises(ValueError, match="expected standings-KIND"):
+        rewrite("<!-- table:nothing -->\n<!-- end -->", [])
