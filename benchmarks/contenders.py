@@ -46,6 +46,8 @@ def reason_to_skip(label: str, benchmark: Benchmark, is_decoupled: bool) -> str 
     rule = contender.build()
     if is_decoupled and rule.measures == "together":
         return "values all outcomes together, and --decoupled measures each by itself"
+    if rule.measures == "together" and len(problem.tasks) > 1 and not contender.knows_objective:
+        return "values all outcomes together, and the problem has several tasks"
     if contender.knows_objective and not is_formula(benchmark):
         return "needs an objective with a formula, and this one is drawn at random"
     try:

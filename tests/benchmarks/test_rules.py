@@ -125,6 +125,13 @@ def test_a_process_finds_what_we_find_here():
     assert there.gaps == pytest.approx(here.gaps, rel=1e-6)  # torch's default dtype differs in tests, and shows
 
 
+def test_rules_that_value_all_outcomes_together_leave_out_problems_of_several_tasks():
+    labels = ["pesc", "eic", "eic-decoupled"]
+    suited, skipped = sort_out(labels, problem_by_name("gardner2-costs"), is_decoupled=False)
+    assert suited == ["pesc", "eic-decoupled"]
+    assert skipped == {"values all outcomes together, and the problem has several tasks": ["eic"]}
+
+
 def test_rules_that_do_not_suit_are_left_out_with_the_reason():
     labels = ["pesc", "pes", "eic", "al-known", "random"]
     suited, skipped = sort_out(labels, problem_by_name("gp1"), is_decoupled=False)

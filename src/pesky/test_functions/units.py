@@ -23,19 +23,20 @@ class InUnits:
     rows: Callable[[Tensor], Tensor]
     parameters: Mapping[str, Parameter]
 
-    def __call__(self, U: Float[Tensor, "n d"]) -> Float[Tensor, "n J"]:
+    def __call__(self, U: Float[Tensor, "*n d"]) -> Float[Tensor, "*n J"]:
         """The values of all rows at `U`, with the values that it stands for where a parameter is not real."""
         parts = U.split([columns.width(parameter) for parameter in self.parameters.values()], dim=-1)
         numbers = [_numbers(each, part) for each, part in zip(self.parameters.values(), parts, strict=True)]
         return self.rows(torch.stack(numbers, dim=-1))
 
 
-def _numbers(parameter: Parameter, U: Float[Tensor, "n w"]) -> Float[Tensor, " n"]:
+def _numbers(parameter: Parameter, U: Float[Tensor, "*n w"]) -> Float[Tensor, "*n"]:
     if isinstance(parameter, Choice):
         return U.argmax(-1).to(U)
     if isinstance(parameter, Integer):
-        return torch.from_numpy(columns.from_units(parameter, U.detach().cpu())).to(U)
-    return parameter.low + U[:, 0] * (parameter.high - parameter.low)
+        values = columns.from_units(parameter, U.detach().cpu().reshape(-1, 1))
+        return torch.from_numpy(values).to(U).reshape(U.shape[:-1])
+    return parameter.low + U[..., 0] * (parameter.high - parameter.low)
 
 
 def benchmark_in_units(
