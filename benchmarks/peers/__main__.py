@@ -20,6 +20,7 @@ from benchmarks.peers.tables import table_of_problem, table_of_standings
 from benchmarks.report import console, progress_bar
 from benchmarks.workers import side_by_side
 from pesky.errors import PeskyError, ProblemError
+from pesky.problem import Problem
 from pesky.test_functions import PROBLEMS, problem_by_name
 
 DEFAULT_PROBLEMS = (*PROBLEMS, "gp2")
@@ -44,7 +45,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     if unknown := [name for name in given.peers if name not in PEERS]:
         parser.error(f"unknown peers {', '.join(unknown)}: choose from {', '.join(PEERS)}")
     try:
-        given.initial = {name: initial_count(problem_by_name(name).problem) for name in given.problems}
+        given.initial = {name: initial_count(problem_of(name)) for name in given.problems}
         given.refused = {(p, q): reason for p in given.problems for q in given.peers if (reason := refusal(p, q))}
     except PeskyError as error:
         parser.error(str(error))
@@ -55,10 +56,15 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 @cache
+def problem_of(name: str) -> Problem:
+    """The problem of that name: with drawn functions, that takes a second."""
+    return problem_by_name(name).problem
+
+
 def refusal(problem: str, peer: str) -> str:
     """Why an optimizer cannot take a problem; nothing if it can."""
     try:
-        PEERS[peer](problem_by_name(problem).problem, 0, 40)
+        PEERS[peer](problem_of(problem), 0, 40)
     except ProblemError as error:
         return str(error)
     return ""

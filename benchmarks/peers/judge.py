@@ -26,6 +26,7 @@ def judge(result: Result) -> Result:
     """
     entry = result.entry
     benchmark = problem_by_name(entry.problem, entry.seed)
+    result.scale = scale_of(benchmark)
     study = pesky.Study(benchmark.problem, seed=entry.seed)
     told, outcomes = 0, benchmark.problem.outcomes
     for n in entry.milestones:

@@ -15,7 +15,7 @@ from benchmarks.peers.ranks_figure import draw_ranks
 from benchmarks.peers.results import read_results
 from benchmarks.peers.tables import lines_of_problems, lines_of_standings
 from experiments.tables import PLACE, markdown
-from pesky.test_functions import problem_by_name
+from pesky.test_functions import PROBLEMS, problem_by_name
 
 DOCS = Path(__file__).parents[2] / "docs"
 EVALUATIONS = 40
@@ -30,7 +30,9 @@ def gather(kept: Sequence[Kept], paths: Sequence[Path]) -> list[Kept]:
             if run.evaluations == EVALUATIONS:
                 found[run.key] = run
     today = {name: initial_count(problem_by_name(name).problem) for name in of_problems(list(found.values()))}
-    return [run for run in found.values() if run.initial == today[run.problem]]
+    order = {name: i for i, name in enumerate(PROBLEMS)}
+    own = [run for run in found.values() if run.initial == today[run.problem]]
+    return sorted(own, key=lambda run: (order.get(run.problem, len(order)), run.key))
 
 
 def table(kept: Sequence[Kept], name: str) -> str:

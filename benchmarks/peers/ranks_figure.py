@@ -43,7 +43,7 @@ def draw_panel(axes: Axes, kept: Sequence[Kept], kind: str) -> None:
         axes.plot(counts, ranks, color=color, linestyle=line, linewidth=1.5, marker="o", markersize=3, label=peer)
     axes.set(xlabel="evaluations", xticks=milestones, xlim=(None, milestones[-1]))
     axes.grid(alpha=0.25, linewidth=0.5)
-    axes.set_title(f"by the {KINDS[kind]}", loc="left")
+    axes.set_title(KINDS[kind], loc="left")
 
 
 def name_ends(axes: Axes) -> None:

@@ -62,10 +62,10 @@ def read_results(path: Path | None) -> dict[Entry, Result]:
 
 
 def read_result(given: dict[str, Any]) -> Result:
-    """The result that was written as plain data."""
-    gaps = {kind: {int(n): gap for n, gap in given[kind].items()} for kind in ("answers", "measured", "common")}
-    points = [Measured(**point) for point in given["points"]]
-    return Result(**{**given, **gaps, "entry": Entry(**given["entry"]), "points": points})
+    """The result that was written as plain data; once, all runs began with 3 points and measured everything at each."""
+    gaps = {kind: {int(n): gap for n, gap in given.get(kind, {}).items()} for kind in ("answers", "measured", "common")}
+    points = [Measured(**{"spent": float(n), **point}) for n, point in enumerate(given["points"], 1)]
+    return Result(**{**given, **gaps, "entry": Entry(**{"initial": 3, **given["entry"]}), "points": points})
 
 
 def append_result(path: Path | None, result: Result) -> None:

@@ -1,5 +1,6 @@
 """The contest with others: that it runs, what it judges, and that it goes on where it was interrupted."""
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -103,6 +104,20 @@ def test_what_is_judged_again_takes_the_place_of_what_was_judged(tmp_path):
     assert main([*given, "--workers", "1", "--judge-again"]) == 0
     (kept,) = read_results(file).values()
     assert kept.common[4] < 2
+
+
+def test_a_file_of_before_is_read(tmp_path):
+    file = tmp_path / "runs.jsonl"
+    result = contest(Entry("toy", "optuna-tpe", 0, 4, 3))
+    append_result(file, result)
+    line = json.loads(file.read_text())
+    del line["common"], line["scale"], line["entry"]["initial"]
+    for point in line["points"]:
+        del point["spent"]
+    file.write_text(json.dumps(line) + "\n")
+    (read,) = read_results(file).values()
+    assert read == replace(result, scale=0.0)
+    assert [point.spent for point in read.points] == [1, 2, 3, 4]
 
 
 def test_an_unknown_peer_is_refused(capsys):
