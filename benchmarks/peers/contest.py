@@ -13,6 +13,8 @@ from benchmarks.peers.shares import shares_of
 from pesky.problem import Problem
 from pesky.test_functions import problem_by_name
 
+ROUNDING = 1e-9
+
 
 def initial_count(problem: Problem) -> int:
     """The points that a study of pesky's measures first, by default."""
@@ -43,6 +45,15 @@ def _optimize(entry: Entry, result: Result) -> None:
     waiting = [Question(params) for params in initial_points(problem, entry.seed, entry.initial)]
     shares, spent = shares_of(problem), 0.0
     milestones = list(entry.milestones)
+
+    def answer_within(budget: float) -> None:
+        """Answers at all milestones that so much spending has reached."""
+        while milestones and budget > milestones[0] - ROUNDING:
+            n = milestones.pop(0)
+            best = best_measured(problem, result.points)
+            result.measured[n] = gap(benchmark, None if best is None else best.params)
+            result.answers[n] = gap(benchmark, peer.answer())
+
     while milestones:
         if waiting:
             question = waiting.pop(0)
@@ -51,14 +62,14 @@ def _optimize(entry: Entry, result: Result) -> None:
             question = peer.ask()
             result.seconds.append(process_time() - began)
         params, task = question.params, question.task
+        # What would cost more than is left comes too late for an answer then.
+        answer_within(spent + shares[task] - 2 * ROUNDING)
+        if not milestones:
+            break
         values = benchmark.evaluate(params, noise)
         if task is not None:
             values = {name: values[name] for name in problem.tasks[task].outcomes}
         spent += shares[task]
         peer.tell(params, values)
         result.points.append(Measured(dict(params), values, spent))
-        while milestones and spent >= milestones[0] - 1e-9:
-            n = milestones.pop(0)
-            best = best_measured(problem, result.points)
-            result.measured[n] = gap(benchmark, None if best is None else best.params)
-            result.answers[n] = gap(benchmark, peer.answer())
+        answer_within(spent)

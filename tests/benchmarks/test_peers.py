@@ -2,12 +2,13 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from benchmarks.peers import PEERS
 from benchmarks.peers.__main__ import list_entries, main, parse
-from benchmarks.peers.base import Measured, best_measured
+from benchmarks.peers.base import Measured, Question, best_measured
 from benchmarks.peers.contest import contest, initial_count, initial_points
 from benchmarks.peers.judge import judge, scale_of
 from benchmarks.peers.results import Entry, append_result, read_results
@@ -66,6 +67,21 @@ def test_outcomes_measured_separately_cost_their_share(monkeypatch):
     assert (len(ours.points), len(other.points)) == (7, 5)
     assert [len(point.values) for point in ours.points] == [2, 2, 2, 1, 1, 1, 1]
     assert ours.points[-1].spent == other.points[-1].spent == 5
+
+
+@pytest.mark.parametrize(("tasks", "last"), [
+    (["constraint", "objective"], 4.0),
+    (["constraint", "constraint", "objective"], 3 + 2 / 11),  # of the objective the last tenth would be too much
+])  # fmt: skip
+def test_no_answer_rests_on_more_than_was_to_be_spent(monkeypatch, tasks, last):
+    rest = [Question({"x": 0.5, "y": 0.5}, task) for task in tasks]
+    peer = SimpleNamespace(ask=lambda: rest.pop(0), tell=lambda *_: None, answer=lambda: None)
+    monkeypatch.setitem(PEERS, "scripted", lambda *_: peer)
+    result = contest(Entry("gardner2-costs", "scripted", 0, 4, 3))
+    assert result.error == ""
+    assert result.points[-1].spent == pytest.approx(last)
+    assert result.answers.keys() == {4}
+    assert rest == []
 
 
 def test_one_that_raises_ends_alone():
