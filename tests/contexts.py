@@ -16,7 +16,8 @@ from pesky.space import Space
 
 def context(belief: Belief, pending: Pending | None = None, seed: int = 3, confidence: float = 0.95) -> Context:
     space = Space({f"x{i}": Real(0.0, 1.0) for i in range(belief.points.shape[-1])})
-    level = torch.full((belief.amplitude.shape[-1] - 1,), confidence)
+    conditions = belief.likelihoods.conditions
+    level = torch.full((belief.amplitude.shape[-1] - 1 if conditions is None else len(conditions.row),), confidence)
     return Context(belief, space, level, torch.Generator().manual_seed(seed), pending)
 
 

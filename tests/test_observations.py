@@ -20,7 +20,7 @@ def problem(noise=None, **objective) -> Problem:
     objective = objective or {"minimize": "f"}
     return Problem(
         {"x": Real(0, 1), "y": Real(0, 1)},
-        constraints=["a <= 2", "b >= 0.1", "a >= -1"],
+        constraints=["a <= 2", "b >= 0.1", "e >= -1"],
         noise=noise,
         **objective,
     )
@@ -31,7 +31,9 @@ def points(*outcomes):
 
 
 def gather(given, *outcomes):
-    return collect(given, Space.of(given), points(*outcomes))
+    """Where the problem has an outcome e, it has the values of a, and so another row of them."""
+    again = [{**each, "e": each["a"]} if "e" in given.outcomes and "a" in each else each for each in outcomes]
+    return collect(given, Space.of(given), points(*again))
 
 
 def test_each_row_has_its_own_points_padded_to_the_longest():

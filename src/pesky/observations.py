@@ -1,8 +1,9 @@
 """Observations per row, as tensors; inside, always: minimize, c >= 0 is feasible, scaled.
 
-Row 0 is the objective, row k the k-th condition; each has points and values of its own. Values are scaled to
-suit a Gaussian process of about unit amplitude: scaled = (direction * value - offset) / scale. A constraint's
-offset is its threshold and nothing else, so that feasible stays exactly c >= 0. What is further than `FAR` from there
+Row 0 is the objective, every other one an outcome with constraints; each has points and values of its own. Values are
+scaled to suit a Gaussian process of about unit amplitude: scaled = (direction * value - offset) / scale. A constraint's
+offset is its threshold and nothing else, so that feasible stays exactly c >= 0; what else must hold of an outcome with
+several constraints, and of a constrained objective, is in `conditions_of`. What is further than `FAR` from there
 counts as that far, on its side: it is certainly feasible or certainly not. A known outcome has no data, and its unit is
 that of its function's values all over the space.
 
@@ -24,10 +25,10 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from pesky.errors import DataError
-from pesky.likelihood import Likelihoods
+from pesky.likelihood import Conditions, Likelihoods
 from pesky.likelihood.rows import GAUSSIAN, PROBIT
 from pesky.numerics.warp import Warp, expectation
-from pesky.problem import Problem
+from pesky.problem import Constraint, Problem
 from pesky.problem.outcome_values import checked_outcomes
 from pesky.space import Space
 from pesky.space.exact import Exact, exact_outcomes
@@ -193,10 +194,10 @@ def observe(
     exact: Mapping[str, Exact],
 ) -> Observations:
     """The observations of rows with these points and values, the latter in the units of the outcomes."""
-    conditions = problem.conditions
-    direction = [problem.sign, *(condition.direction for condition in conditions)]
-    threshold = [None, *(condition.threshold for condition in conditions)]
-    is_yes_no = [False, *(condition.is_yes_no for condition in conditions)]
+    constraints = [_lower_limit(problem, name) for name in problem.rows[1:]]
+    direction = [problem.sign, *(constraint.direction for constraint in constraints)]
+    threshold = [None, *(constraint.threshold for constraint in constraints)]
+    is_yes_no = [False, *(constraint.is_yes_no for constraint in constraints)]
     rows = [
         (sign * (2 * v - 1), 0.0, 1.0) if is_answer else _standardize(v, sign, limit)
         for v, sign, limit, is_answer in zip(values, direction, threshold, is_yes_no, strict=True)
@@ -218,6 +219,34 @@ def observe(
         kinds=tuple(PROBIT.kind if is_answer else GAUSSIAN.kind for is_answer in is_yes_no),
         range=_range(problem),
     )
+
+
+def conditions_of(problem: Problem, o: Observations, *, always: bool = False) -> Conditions | None:
+    """What must hold of the rows; None where each row but the objective's must be zero or above, unless `always`.
+
+    The rows are those of the observations, and the bounds those of the problem, which may have other thresholds than
+    the observations were scaled by.
+    """
+    outcomes = [condition.outcome for condition in problem.conditions]
+    if not always and outcomes == list(problem.rows[1:]):
+        return None
+    rows = [problem.rows.index(outcome) for outcome in outcomes]
+    direction = o.direction.reshape(-1, o.direction.shape[-1])[0].tolist()
+    bounds = [
+        torch.zeros_like(o.scale[..., row])
+        if condition.is_yes_no
+        else o.from_user(row, torch.as_tensor(condition.threshold, dtype=o.scale.dtype, device=o.scale.device))
+        for row, condition in zip(rows, problem.conditions, strict=True)
+    ]
+    sense = tuple(int(c.direction * direction[row]) for row, c in zip(rows, problem.conditions, strict=True))
+    return Conditions(tuple(rows), sense, torch.stack(torch.broadcast_tensors(*bounds), -1), len(problem.rows))
+
+
+def _lower_limit(problem: Problem, outcome: str) -> Constraint:
+    """The constraint whose threshold is the zero of a row: the tightest of those in the direction of the first."""
+    own = [condition for condition in problem.conditions if condition.outcome == outcome]
+    same = [each for each in own if each.direction == own[0].direction]
+    return max(same, key=lambda each: each.direction * each.threshold)
 
 
 def _standardize(

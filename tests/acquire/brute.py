@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from pesky.acquire.fantasy import Pending
+from pesky.likelihood import Conditions
 from pesky.model.belief import Belief
 
 
@@ -23,7 +24,9 @@ def brute_force(
     rows, n, m = root.shape[0], len(cells), len(X)
     normal = torch.randn(rows, samples, len(everywhere), generator=generator)
     z = belief.mean(everywhere)[:, None] + normal @ root.mT
-    feasible = (z[1:, :, :n] >= 0).all(0)
+    conditions = belief.likelihoods.conditions
+    margins = z[1:, :, :n] if conditions is None else _margins(z[..., :n], conditions)
+    feasible = (margins >= 0).all(0)
     kept = feasible.any(-1)
     lowest = torch.where(feasible, z[0, :, :n], torch.inf).argmin(-1)
     error = torch.randn(rows, samples, len(everywhere) - n - m, generator=generator)
@@ -41,6 +44,12 @@ def brute_force(
                 after += mine.sum() / kept.sum() * entropy(z[j, mine, n : n + m], awaited[j][mine][:, at], noise)
         gain[:, j] = before - after
     return gain
+
+
+def _margins(z: Tensor, conditions: Conditions) -> Tensor:
+    """How far each condition holds: row by row, as they are written."""
+    each = zip(conditions.row, conditions.sense, conditions.bound.tolist(), strict=True)
+    return torch.stack([sense * (z[row] - bound) for row, sense, bound in each])
 
 
 def _residual(values: Tensor, awaited: Tensor) -> Tensor:

@@ -231,7 +231,7 @@ def test_absorb_says_where_the_covariance_is_not_positive_definite():
 def propose(monkeypatch, tau: Tensor) -> None:
     """Lets every step propose these precisions."""
 
-    def match(q: ep.Approximation, sites: ep.Sites, active: Tensor) -> ep.Sites:
+    def match(q: ep.Approximation, sites: ep.Sites, active: Tensor, *limits: None) -> ep.Sites:
         return ep.Sites(tau[: len(active)], torch.zeros_like(tau[: len(active)]))
 
     monkeypatch.setattr(ep, "match", match)

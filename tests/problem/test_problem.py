@@ -33,11 +33,11 @@ def network() -> Problem:
     )
 
 
-def test_rows_are_the_objective_then_each_constraint():
+def test_rows_are_the_objective_then_each_constrained_outcome_once():
     problem = network()
     assert problem.objective == "error"
     assert problem.sign == 1
-    assert problem.rows == ("error", "latency_ms", "latency_ms", "size")
+    assert problem.rows == ("error", "latency_ms", "size")
     assert problem.outcomes == ("error", "latency_ms", "size")
     assert problem.confidences == (0.95, 0.8, 0.95)
     assert [constraint.direction for constraint in problem.constraints] == [-1, 1, -1]

@@ -83,9 +83,11 @@ class BotorchAcquisition(BotorchAcquisitionFunction):
         self.lower, self.upper = (torch.zeros_like(points[0]), torch.ones_like(points[0])) if bounds is None else bounds
         self.rule, self.seed = rule_of(rule), seed
         dim, rows = points.shape[-1], self.belief.amplitude.shape[-1]
-        self.rule.check(dim, rows - 1)
+        conditions = self.belief.likelihoods.conditions
+        count = rows - 1 if conditions is None else len(conditions.row)
+        self.rule.check(dim, count)
         self.space = Space({f"x{i}": Real(0.0, 1.0) for i in range(dim)})
-        self.confidence = torch.full((rows - 1,), confidence, dtype=points.dtype, device=points.device)
+        self.confidence = torch.full((count,), confidence, dtype=points.dtype, device=points.device)
         self.X_evaluation_mask = self._checked(X_evaluation_mask, "X_evaluation_mask", 1)
         if self.X_evaluation_mask is not None and self.rule.measures == "together":
             needed = sorted(set(self.outcome_of_row))
@@ -136,10 +138,10 @@ class BotorchAcquisition(BotorchAcquisitionFunction):
         return (gains * self.X_evaluation_mask[0].to(gains)).sum(-1)
 
     def _shares(self) -> Float[Tensor, "j m"]:
-        """Row to outcome; an outcome behind several rows (bounded on both sides) gets their mean."""
+        """Row to outcome."""
         shares = torch.zeros(len(self.outcome_of_row), self.num_outputs, dtype=torch.float64)
         for row, outcome in enumerate(self.outcome_of_row):
-            shares[row, outcome] = 1 / self.outcome_of_row.count(outcome)
+            shares[row, outcome] = 1.0
         return shares
 
     def _unit(self, X: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:

@@ -66,7 +66,7 @@ def excluded_regions(
     if not bool(excluded.any()):
         return None
     with torch.no_grad():
-        feasible = assess(belief, belief.points, confidence).log_probability.sum(-2).exp()
+        feasible = assess(belief, belief.points, confidence).log_feasible.exp()
     excluded = excluded & (feasible < PROBABLY_FEASIBLE).all(-1, keepdim=True)
     return ExcludedRegions(asked, excluded) if bool(excluded.any()) else None
 
@@ -136,4 +136,4 @@ class Restrictions(NamedTuple):
 
 def log_feasibility(context: Context, X: Float[Tensor, "*w x d"]) -> Float[Tensor, "*w x"]:
     """Log of the probability that all constraints hold at each point."""
-    return assess(context.belief, X, context.confidence).log_probability.sum(-2)
+    return assess(context.belief, X, context.confidence).log_feasible

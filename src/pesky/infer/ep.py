@@ -3,7 +3,8 @@
 Per x*, the objective's row stacks (d_1..d_N, f(x*)) with d_n = f(u_n) - f(x*), a constraint's row stacks
 (c_k(u_1)..c_k(u_N), c_k(x*)). Site n of all rows together approximates "u_n is not a better feasible point";
 the last site of a constraint's row approximates c_k(x*) >= 0; the last site of the objective's row is zero.
-All sites are univariate: exp(-tau w^2 / 2 + nu w).
+All sites are univariate: exp(-tau w^2 / 2 + nu w). Where rows have limits besides (METHOD 24), the sites at x* say that
+the values there are within them, and so does that of the objective.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from torch import Tensor
 
 from pesky.infer.factors import no_better
 from pesky.infer.gaussian import Sites, cholesky, log_cdf, truncation
+from pesky.infer.interval import interval_moments, standardize
+from pesky.infer.limits import Limits, log_reach
 
 DAMPING_DECAY = 0.99
 MAX_HALVINGS = 30
@@ -54,6 +57,16 @@ class Prior(NamedTuple):
     """Lower Cholesky factor of its covariance."""
     active: Bool[Tensor, "b s"]
     """Which of the s = n - 1 points carry a factor."""
+    limits: Limits | None = None
+    """Of the rows that have any besides zero."""
+    log_reach: Float[Tensor, "b s"] | None = None
+    """Where the objective has a lower limit: that a better value at each point is above it."""
+
+    def at(self, some: Tensor) -> "Prior":
+        """That of some of the samples."""
+        limits = None if self.limits is None else self.limits.at(some)
+        reach = None if self.log_reach is None else self.log_reach[some]
+        return Prior(self.mean[some], self.root[some], self.active[some], limits, reach)
 
 
 def prior(
@@ -61,9 +74,18 @@ def prior(
     covariance: Float[Tensor, "b j n n"],
     amplitude: Float[Tensor, "b j"],
     active: Bool[Tensor, "b s"],
+    limits: Limits | None = None,
 ) -> Prior:
     """The prior with its covariance factorized."""
-    return Prior(mean, cholesky(covariance, amplitude), active)
+    root = cholesky(covariance, amplitude)
+    if limits is None or not bool(torch.isfinite(limits.low).any()):
+        return Prior(mean, root, active, limits)
+    d, f = mean[:, 0, :-1], mean[:, 0, -1:]
+    spread, minimum = covariance[:, 0, :-1, :-1].diagonal(dim1=-2, dim2=-1), covariance[:, 0, -1:, -1]
+    both, floor = covariance[:, 0, :-1, -1], 1e-10 * amplitude[:, :1]
+    spread, variance = torch.maximum(spread, floor), torch.maximum(spread + minimum + 2 * both, floor)
+    reach = log_reach(limits.low[:, None], d + f, variance, d, spread, spread + both)
+    return Prior(mean, root, active, limits, reach)
 
 
 def absorb(p: Prior, sites: Sites) -> tuple[Approximation, Bool[Tensor, " b"]]:
@@ -80,7 +102,13 @@ def absorb(p: Prior, sites: Sites) -> tuple[Approximation, Bool[Tensor, " b"]]:
     return Approximation(mean, root_transposed.square().sum(-2), root_transposed), (failed == 0).all(-1)
 
 
-def match(q: Approximation, sites: Sites, active: Bool[Tensor, "b s"]) -> Sites:
+def match(
+    q: Approximation,
+    sites: Sites,
+    active: Bool[Tensor, "b s"],
+    limits: Limits | None = None,
+    log_reach: Float[Tensor, "b s"] | None = None,
+) -> Sites:
     """Sites whose product with their cavities has the moments of the exact factors (METHOD 6.1 to 6.3)."""
     left = 1 - sites.tau * q.variance
     proper = (left > 1e-8) & (q.variance > 0)
@@ -90,12 +118,20 @@ def match(q: Approximation, sites: Sites, active: Bool[Tensor, "b s"]) -> Sites:
     deviation = variance.sqrt()
     a = mean / deviation
 
-    h = no_better(a[..., :-1])
-    at_minimum = a[..., 1:, -1:]
-    g_shift, g_remaining = truncation(at_minimum, log_cdf(at_minimum))
-    untouched = torch.zeros_like(a[..., :1, -1:])
-    shift = torch.cat([h.shift, torch.cat([untouched, g_shift], -2)], -1)
-    remaining = torch.cat([h.remaining, torch.cat([untouched + 1, g_remaining], -2)], -1).clamp(min=1e-12)
+    if limits is None:
+        h = no_better(a[..., :-1])
+        at_minimum = a[..., 1:, -1:]
+        g_shift, g_remaining = truncation(at_minimum, log_cdf(at_minimum))
+        untouched = torch.zeros_like(a[..., :1, -1:])
+        g_shift, g_remaining = torch.cat([untouched, g_shift], -2), torch.cat([untouched + 1, g_remaining], -2)
+    else:
+        ends = limits.ends(mean[..., 1:, :], deviation[..., 1:, :])
+        h = no_better(a[..., :-1], ends[..., :-1], log_reach)
+        own = (standardize(end[:, None], mean[:, 0, -1:], deviation[:, 0, -1:]) for end in (limits.low, limits.high))
+        low, high = (torch.cat(pair, -1)[..., None] for pair in zip(own, (-a[:, 1:, -1], ends[..., -1]), strict=True))
+        g_shift, g_remaining = interval_moments(low, high)
+    shift = torch.cat([h.shift, g_shift], -1)
+    remaining = torch.cat([h.remaining, g_remaining], -1).clamp(min=1e-12)
 
     gamma = 1 - remaining
     tau = gamma / (variance * remaining)
@@ -118,7 +154,7 @@ def init(p: Prior) -> EPState:
 
 def step(p: Prior, state: EPState) -> tuple[EPState, Int[Tensor, " b"], Bool[Tensor, " b"]]:
     """One damped parallel update; also the halvings of the step that it took, and where none was good enough."""
-    old, proposed = state.sites, match(state.q, state.sites, p.active)
+    old, proposed = state.sites, match(state.q, state.sites, p.active, p.limits, p.log_reach)
     damping = state.damping
 
     def combine(eps: Tensor, rows: Tensor | slice) -> Sites:
@@ -135,7 +171,7 @@ def step(p: Prior, state: EPState) -> tuple[EPState, Int[Tensor, " b"], Bool[Ten
         damping = damping.index_put((rows,), damping[rows] / 2)
         halvings[rows] += 1
         retried = combine(damping, rows)
-        q_rows, good_rows = absorb(Prior(*(part[rows] for part in p)), retried)
+        q_rows, good_rows = absorb(p.at(rows), retried)
         sites = Sites(*(s.index_put((rows,), r) for s, r in zip(sites, retried, strict=True)))
         q = Approximation(*(s.index_put((rows,), r) for s, r in zip(q, q_rows, strict=True)))
         good = good.index_put((rows,), good_rows)
@@ -190,7 +226,7 @@ def run(p: Prior, tolerance: float = 5e-3, max_iterations: int = 200) -> tuple[E
         if not left:
             break
         if left * 4 < fresh.numel() * 3:
-            running, batch = running[fresh], Prior(*(part[fresh] for part in batch))
+            running, batch = running[fresh], batch.at(fresh)
             now, fresh = _map(lambda part, some=fresh: part[some], now), fresh[fresh]
     return kept, Info(iterations, halvings, converged, stopped)
 
@@ -224,6 +260,6 @@ def _map(function: Callable[[Tensor], Tensor], state: EPState) -> EPState:
     return EPState(Sites(tau, nu), Approximation(*q), damping)
 
 
-def relevance(a: Float[Tensor, "*b j s"]) -> Float[Tensor, "*b s"]:
+def relevance(a: Float[Tensor, "*b j s"], ends: Float[Tensor, "*b k s"] | None = None) -> Float[Tensor, "*b s"]:
     """How far each point's factor would move any row at the start, in standard deviations (METHOD 9, pruning)."""
-    return no_better(a).shift.abs().amax(-2)
+    return no_better(a, ends).shift.abs().amax(-2)

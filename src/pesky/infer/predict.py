@@ -8,6 +8,7 @@ from torch import Tensor
 
 from pesky.infer.ep import EPState
 from pesky.infer.factors import no_better
+from pesky.infer.limits import Limits, log_reach
 
 VARIANCE_FLOOR = 1e-10
 """Variances are kept above this share of the prior amplitude (METHOD 12.5); never cut from above."""
@@ -72,6 +73,7 @@ def predict(
     variance: Float[Tensor, "*b j 1 x"],
     cross: Float[Tensor, "*b j m n x"],
     amplitude: Float[Tensor, "*b j"],
+    limits: Limits | None = None,
 ) -> Prediction:
     """Moments of every row at every x, per x*: EP's Gaussian times the exact factor "x is not better either".
 
@@ -91,10 +93,16 @@ def predict(
         [(difference / spread.sqrt())[..., None, :, :], mean[..., 1:, :, :] / variance[..., 1:, :, :].sqrt()],
         -3,
     )
-    factor = no_better(a.flatten(-2))
+    leverage = (variance[..., 0, :, :] - to_minimum) / spread.sqrt()
+    ends = reach = None
+    if limits is not None:
+        ends = limits.ends(mean[..., 1:, :, :], variance[..., 1:, :, :].sqrt()).flatten(-2)
+        if bool(torch.isfinite(limits.low).any()):
+            f, f_variance, low = mean[..., 0, :, :], variance[..., 0, :, :], limits.low[..., None, None]
+            reach = log_reach(low, f, f_variance, difference, spread, leverage * spread.sqrt()).flatten(-2)
+    factor = no_better(a.flatten(-2), ends, reach)
     shift, remaining = factor.shift.view_as(a), factor.remaining.view_as(a)
 
-    leverage = (variance[..., 0, :, :] - to_minimum) / spread.sqrt()
     objective_mean = mean[..., 0, :, :] + leverage * shift[..., 0, :, :]
     objective_variance = variance[..., 0, :, :] - (1 - remaining[..., 0, :, :]) * leverage.square()
     constraint_mean = mean[..., 1:, :, :] + variance[..., 1:, :, :].sqrt() * shift[..., 1:, :, :]

@@ -5,7 +5,7 @@ How to add one: a file beside this one with a subclass of `Likelihood`, its name
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import torch
@@ -13,7 +13,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.infer.gaussian import log_cdf
+from pesky.infer.interval import log_interval, standardize
 from pesky.likelihood.base import LatentLikelihood, Likelihood, z_score
+from pesky.likelihood.conditions import Conditions
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.likelihood.probit import ProbitLikelihood
 
@@ -23,9 +25,11 @@ LIKELIHOODS: Mapping[str, Likelihood] = {each.kind: each for each in (GAUSSIAN, 
 
 @dataclass(frozen=True)
 class Likelihoods:
-    """One likelihood per row, by the name of its kind."""
+    """One likelihood per row, by the name of its kind, and what must hold of the rows."""
 
     kinds: tuple[str, ...]
+    conditions: Conditions | None = field(default=None, compare=False)
+    """None: every row but the objective's must be zero or above, and that is all."""
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -74,13 +78,39 @@ class Likelihoods:
 
     def feasibility(self, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"]) -> Float[Tensor, "*b j x"]:
         """Probability that each row is feasible; of a yes/no row, that the answer is the wanted one."""
+        if self.conditions is not None:
+            return self.log_feasibility(mean, variance).exp()
         return torch.special.ndtr(self.z_score(mean, variance))
 
     def log_feasibility(
         self, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"]
     ) -> Float[Tensor, "*b j x"]:
         """The same in logarithms, accurate where it is small."""
-        return log_cdf(self.z_score(mean, variance))
+        if self.conditions is None:
+            return log_cdf(self.z_score(mean, variance))
+        deviation = self.deviation(variance)
+        low, high = (end[..., None] for end in (self.conditions.low, self.conditions.high))
+        return log_interval(standardize(low, mean, deviation), standardize(high, mean, deviation))
+
+    def log_all_hold(self, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"]) -> Float[Tensor, "*b x"]:
+        """Log of the probability that all conditions hold; the moments are those of all rows, the objective first."""
+        if self.conditions is None:
+            return self.constraints.log_feasibility(mean[..., 1:, :], variance[..., 1:, :]).sum(-2)
+        return self.log_feasibility(mean, variance)[..., self.conditions.is_limited, :].sum(-2)
+
+    def margins(
+        self, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"]
+    ) -> tuple[Float[Tensor, "*b q x"], Float[Tensor, "*b q x"]]:
+        """Mean and deviation of what must be zero or above for each condition to hold."""
+        deviation = self.deviation(variance)
+        if self.conditions is None:
+            return mean[..., 1:, :], deviation[..., 1:, :]
+        return self.conditions.margins(mean), self.conditions.rows_of(deviation, -2)
+
+    def holds(self, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"]) -> Float[Tensor, "*b q x"]:
+        """Probability of each condition."""
+        mean, deviation = self.margins(mean, variance)
+        return torch.special.ndtr(mean / deviation)
 
     def rows_of(self, likelihood: Likelihood, device: torch.device) -> Int[Tensor, " r"]:
         """The rows that have this likelihood."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import torch
@@ -15,7 +16,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from pesky.errors import DataError
-from pesky.likelihood import Likelihoods
+from pesky.likelihood import Conditions, Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Evaluator, PosteriorMoments, distinct
 from pesky.numerics.rng import Source, draw_seed
@@ -49,6 +50,8 @@ class BotorchBelief:
     noise: Float[Tensor, " j"]
     snap: Callable[[Tensor], Tensor] | None = None
     """Rounds points of the cube to what can be measured."""
+    conditions: Conditions | None = None
+    """What must hold, where it is more than that every row but the first is zero or above."""
 
     @classmethod
     def of(
@@ -77,8 +80,10 @@ class BotorchBelief:
         for outcome, (low, high) in constraints.items():
             if low is not None and high is not None and low > high:
                 raise DataError(f"outcome {outcome} is to be at least {low} and at most {high}: nothing can be both.")
-            rows += [Row(outcome, 1.0, low)] if low is not None else []
-            rows += [Row(outcome, -1.0, -high)] if high is not None else []
+            if outcome != objective and low is not None:
+                rows.append(Row(outcome, 1.0, low))
+            elif outcome != objective and high is not None:
+                rows.append(Row(outcome, -1.0, -high))
         for row in rows:
             if not 0 <= row.outcome < len(outcomes):
                 raise DataError(f"outcome {row.outcome} was named; the model has outcomes 0 to {len(outcomes) - 1}.")
@@ -102,11 +107,16 @@ class BotorchBelief:
             lengthscale=torch.stack([_lengthscale(m, lower, upper) for m in models]),
             noise=torch.stack([_noise(m, (lower + upper) / 2) for m in models]),
             snap=snap,
+            conditions=_conditions(rows, constraints, lower),
         )
 
     @property
     def likelihoods(self) -> Likelihoods:
-        return Likelihoods((GaussianLikelihood.kind,) * len(self.rows))
+        return self._likelihoods
+
+    @cached_property
+    def _likelihoods(self) -> Likelihoods:
+        return Likelihoods((GaussianLikelihood.kind,) * len(self.rows), self.conditions)
 
     @property
     def outcome_of_row(self) -> list[int]:
@@ -174,6 +184,22 @@ class BotorchPaths:
 
     def select(self, index: Int[Tensor, " r"]) -> BotorchPaths:
         return BotorchPaths(self.belief, self.drawn, self.count, self.index[index])
+
+
+def _conditions(rows: list[Row], constraints: Mapping[int, Bounds], like: Tensor) -> Conditions | None:
+    """The bounds of the outcomes as those of rows; None where each row but the first has the one at zero."""
+    row_of = {row.outcome: i for i, row in enumerate(rows)}
+    bounds = [
+        (row_of[outcome], int(sense * rows[row_of[outcome]].sign), bound)
+        for outcome, both in constraints.items()
+        for sense, bound in zip((1, -1), both, strict=True)
+        if bound is not None
+    ]
+    if [row for row, _, _ in bounds] == list(range(1, len(rows))):
+        return None
+    row, sense, bound = zip(*bounds, strict=True)
+    scaled = [rows[i].sign * value - rows[i].offset for i, value in zip(row, bound, strict=True)]
+    return Conditions(row, sense, torch.tensor(scaled, dtype=like.dtype, device=like.device), len(rows))
 
 
 def _inputs(model: Any) -> Float[Tensor, "n d"]:

@@ -1,11 +1,15 @@
 """The constrained minimizer of each drawn function (METHOD 4.2 and 4.3)."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from pesky.likelihood import Conditions
 from pesky.model.belief import Paths
 from pesky.numerics import sqp
 
@@ -26,6 +30,25 @@ class Minimizers(NamedTuple):
 
     x: Float[Tensor, "*b m d"]
     feasible: Bool[Tensor, "*b m"]
+
+
+@dataclass(frozen=True)
+class Inequalities:
+    """Draws as what is minimized: their objective, and beside it each condition as a row that must not be negative."""
+
+    paths: Paths
+    conditions: Conditions
+
+    def values(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b i m x"]:
+        return self.conditions.inequalities(self.paths.values(X), -3)
+
+    def at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b i m"], Float[Tensor, "*b i m d"]]:
+        value, gradient = self.paths.at(X)
+        slopes = torch.cat([gradient[..., :1, :, :], self.conditions.signed(gradient, -3)], -3)
+        return self.conditions.inequalities(value, -2), slopes
+
+    def select(self, index: Int[Tensor, "*b r"]) -> Inequalities:
+        return Inequalities(self.paths.select(index), self.conditions)
 
 
 def best_candidates(paths: Paths, X: Float[Tensor, "*b n d"], deviation: Float[Tensor, "*b j"]) -> Candidates:

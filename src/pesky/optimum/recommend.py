@@ -44,6 +44,8 @@ class Assessment(NamedTuple):
     """How far each constraint is beyond its confidence, in units of the constraint."""
     log_probability: Float[Tensor, "*w k x"]
     """Of each constraint, that it holds."""
+    log_feasible: Float[Tensor, "*w x"]
+    """That all of them hold: constraints on one outcome are not independent."""
     shortfall: Float[Tensor, "*w k x"]
     """How far the mean of each constraint is from feasible, in prior deviations."""
 
@@ -55,17 +57,21 @@ def assess(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tens
     u = Phi^-1(P) it is (u - z) deviation, and u = mean / deviation where there is one hyperparameter sample.
     """
     here = for_hyper_samples(belief, X)
-    mean = over_hyper_samples(belief, belief.mean(here), 2)
-    variance = over_hyper_samples(belief, belief.variance(here), 2)[..., 1:, :]
-    objective, constraints = mean[..., 0, :], mean[..., 1:, :]
-    deviation = belief.likelihoods.constraints.deviation(variance)
+    mean, variance, likelihoods = belief.mean(here), belief.variance(here), belief.likelihoods
+    objective = over_hyper_samples(belief, mean, 2)[..., 0, :]
+    margins = likelihoods.margins(mean, variance)
+    constraints, deviation = (over_hyper_samples(belief, each, 2) for each in margins)
     u = constraints / deviation
     samples = u.shape[-3]
     log_p = log_cdf(u).logsumexp(-3) - math.log(samples)
+    log_feasible = log_p.sum(-2)
+    if likelihoods.conditions is not None:
+        of_rows = over_hyper_samples(belief, likelihoods.log_feasibility(mean, variance), 2)
+        log_feasible = (of_rows.logsumexp(-3) - math.log(samples))[..., likelihoods.conditions.is_limited, :].sum(-2)
     u = u[..., 0, :, :] if samples == 1 else torch.special.ndtri(log_p.exp().clamp(1e-15, 1 - 1e-15))
     margin = (u - torch.special.ndtri(confidence)[:, None]) * deviation.mean(-3)
     shortfall = (-constraints.mean(-3)).clamp(min=0.0) / _deviation(belief)[..., 1:, None]
-    return Assessment(objective.mean(-2), margin, log_p, shortfall)
+    return Assessment(objective.mean(-2), margin, log_p, log_feasible, shortfall)
 
 
 def recommend(belief: Marginals, space: Space, confidence: Float[Tensor, " k"], seed: Seed) -> Advice:
@@ -112,15 +118,17 @@ def _hope(now: Assessment) -> Float[Tensor, "*w x"]:
 
     The most probable of hopeless points are those that nothing is known of: far from what nearly qualified.
     """
-    log_p = now.log_probability.sum(-2)
+    log_p = now.log_feasible
     if not now.margin.shape[-2]:
         return log_p
     return torch.where(log_p.amax(-1, keepdim=True) < HOPELESS, -now.shortfall.sum(-2), log_p)
 
 
-def _deviation(belief: Marginals) -> Float[Tensor, "*w j"]:
-    """Prior deviation of each row."""
-    return over_hyper_samples(belief, belief.amplitude.sqrt()).mean(-2)
+def _deviation(belief: Marginals) -> Float[Tensor, "*w i"]:
+    """Prior deviation of the objective, and then of the row of each constraint."""
+    deviation, conditions = belief.amplitude.sqrt(), belief.likelihoods.conditions
+    deviation = deviation if conditions is None else conditions.units(deviation)
+    return over_hyper_samples(belief, deviation).mean(-2)
 
 
 def _lowest(

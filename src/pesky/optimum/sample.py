@@ -16,7 +16,7 @@ from pesky.model.belief import (
     studies,
 )
 from pesky.numerics.rng import Source, draw_seed, sobol, split, studies_of, uniform
-from pesky.optimum.minimize import Candidates, Minimizers, best_candidates, polish
+from pesky.optimum.minimize import Candidates, Inequalities, Minimizers, best_candidates, polish
 from pesky.optimum.representatives import Representatives, plain_draws, representatives, thin
 
 POLISHED_PER_SAMPLE = 3
@@ -171,15 +171,18 @@ def _minimize(
     deviation = belief.amplitude.sqrt()
     paths = belief.paths(count, source)
     everywhere = for_hyper_samples(belief, candidates)
+    conditions, drawn = belief.likelihoods.conditions, paths
+    if conditions is not None:
+        paths, deviation = Inequalities(drawn, conditions), conditions.units(deviation)
     best: Candidates = best_candidates(paths, everywhere, deviation)
     if polished < count:
         keep = stratify(best, polished, source)
-        paths = paths.select(keep)
+        paths, drawn = paths.select(keep), drawn.select(keep)
         rows = keep[..., None, :].expand(*best.values.shape[:-1], polished)
         best = Candidates(torch.gather(best.which, -1, keep), torch.gather(best.values, -1, rows))
     spacing = 0.5 * candidates.shape[-2] ** (-1 / candidates.shape[-1])
     start = torch.gather(everywhere, -2, best.which[..., None].expand(*best.which.shape, candidates.shape[-1]))
-    return paths, polish(paths, start, best.values, deviation, spacing, steps, studies(belief).numel())
+    return drawn, polish(paths, start, best.values, deviation, spacing, steps, studies(belief).numel())
 
 
 def stratify(best: Candidates, count: int, source: Source) -> Int[Tensor, "*b count"]:

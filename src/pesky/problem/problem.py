@@ -101,8 +101,8 @@ class Problem:
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The outcome behind each row: the objective, then each condition's (one may appear twice)."""
-        return (self.objective, *(condition.outcome for condition in self.conditions))
+        """The outcome behind each row: the objective, then those of all conditions, each of them once."""
+        return tuple(dict.fromkeys((self.objective, *(condition.outcome for condition in self.conditions))))
 
     @property
     def outcomes(self) -> tuple[str, ...]:

@@ -73,18 +73,17 @@ def expectations_at(
     problem: Problem,
     belief: Belief,
     observations: Observations,
-    shift: Float[Tensor, "#s j"],
     U: Float[Tensor, "x d"],
     exact: Sequence[Mapping[str, float]],
 ) -> list[Expectation]:
-    """What is expected at each point of U, where a row is feasible that reaches its shift.
+    """What is expected at each point of U.
 
     `exact` are the outcomes that are certain there, because they were measured without noise: the noise of such rows
     has a floor in the model, for the sake of its arithmetic, and what was measured decides.
     """
     with torch.no_grad():
         mean, variance = _moments(belief, U)
-        held = belief.likelihoods.feasibility(mean - shift[..., None], variance).mean(0).mT.tolist()
+        held = belief.likelihoods.holds(mean, variance).mean(0).mT.tolist()
         expected = {
             name: observations.mean_to_user(row, mean[:, row].mT, variance[:, row].mT).mean(-1)
             if name not in problem.known
@@ -101,17 +100,14 @@ def expectations_at(
 
 
 def _numbers(problem: Problem, observations: Observations) -> dict[str, int]:
-    """The outcomes that are numbers, each with the first of its rows."""
-    rows: dict[str, int] = {}
-    for row, name in enumerate(problem.rows):
-        if name not in problem.yes_no and bool(observations.likelihoods.is_gaussian[row]):
-            rows.setdefault(name, row)
-    return rows
+    """The outcomes that are numbers, each with its row."""
+    is_number = observations.likelihoods.is_gaussian.tolist()
+    return {name: row for row, name in enumerate(problem.rows) if name not in problem.yes_no and is_number[row]}
 
 
 def _probabilities(problem: Problem, held: Sequence[float], exact: Mapping[str, float]) -> dict[str, float]:
     probabilities = {}
-    for p, text, condition in zip(held[1:], constraint_texts(problem), problem.conditions, strict=True):
+    for p, text, condition in zip(held, constraint_texts(problem), problem.conditions, strict=True):
         if condition.outcome in exact:
             p = float(condition.holds(exact[condition.outcome]))
         elif condition.outcome in problem.known:  # the little doubt of its row is there for the mathematics alone
@@ -126,7 +122,6 @@ def predict_at(
     belief: Belief,
     spread: Belief,
     observations: Observations,
-    shift: Float[Tensor, "#s j"],
     u: Float[Tensor, " d"],
     exact: Mapping[str, float],
 ) -> Prediction:
@@ -134,7 +129,7 @@ def predict_at(
 
     Intervals are those of `spread`, whose hyperparameters are as uncertain as the data leave them.
     """
-    (believed,) = expectations_at(problem, belief, observations, shift, u[None], [exact])
+    (believed,) = expectations_at(problem, belief, observations, u[None], [exact])
     with torch.no_grad():
         mean, variance = (part[..., 0] for part in _moments(spread, u[None]))
     outcomes = {}

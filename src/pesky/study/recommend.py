@@ -9,9 +9,9 @@ from torch import Tensor
 
 from pesky.errors import DataError
 from pesky.model.belief import Belief
-from pesky.model.shifted import Shifted
+from pesky.model.limited import with_conditions
 from pesky.numerics.runtime import threads_for
-from pesky.observations import Observations
+from pesky.observations import Observations, conditions_of
 from pesky.optimum.compare import probability_lower
 from pesky.optimum.recommend import recommend
 from pesky.problem import Problem
@@ -48,9 +48,6 @@ class Grounds:
     """Where something was told."""
     U: Float[Tensor, "n d"]
     """These, in the unit cube."""
-    shift: Float[Tensor, "#s j"]
-    """The zero of each row, for each sample that is warped in its own way: other than 0 where another threshold
-    than the measured problem's is asked about."""
     encode: Callable[[Evaluation], Tensor]
     """The point of an evaluation in the unit cube."""
     seed: int
@@ -69,26 +66,19 @@ class Grounds:
         left_out = frozenset((each.evaluation, each.outcome) for each in surrogates.outliers(evaluations))
         points = measured_points(problem, trusted(evaluations, left_out).values())
         U = surrogates.points.stack(point.evaluations[0] for point in points)
-        shift, encode, seed = (
-            torch.zeros(1, len(problem.rows), dtype=torch.float64),
-            surrogates.points.of,
-            surrogates.seed,
-        )
+        encode, seed = surrogates.points.of, surrogates.seed
         spread, count = surrogates.believe_spread(evaluations), len(evaluations)
-        given = (problem, surrogates.space, belief, spread, observations, points, U, shift, encode, seed, count)
+        given = (problem, surrogates.space, belief, spread, observations, points, U, encode, seed, count)
         return cls(*given, left_out)
 
     def under(self, thresholds: Mapping[int, float]) -> "Grounds":
         """The same under other thresholds of some constraints, by their numbers."""
-        constraints, zeros = list(self.problem.constraints), list(self.shift.unbind(-1))
+        constraints = list(self.problem.constraints)
         for k, threshold in thresholds.items():
-            zeros[k + 1] = self.observations.from_user(k + 1, torch.tensor([threshold], dtype=torch.float64))
             constraints[k] = replace(constraints[k], threshold=threshold)
-        return replace(
-            self,
-            problem=replace(self.problem, constraints=constraints),
-            shift=torch.stack(torch.broadcast_tensors(*zeros), -1),
-        )
+        problem = replace(self.problem, constraints=constraints)
+        conditions = conditions_of(problem, self.observations, always=True)
+        return replace(self, problem=problem, belief=with_conditions(self.belief, conditions))
 
     def at(self, u: Float[Tensor, " d"]) -> MeasuredPoint | None:
         """What was measured at a point, if anything was."""
@@ -103,11 +93,11 @@ class Grounds:
         """What is believed there; what was measured there without noise is certain."""
         measured = self.at(u)
         exact = {} if measured is None else measured.exact(self.problem)
-        return predict_at(self.problem, self.space, self.belief, self.spread, self.observations, self.shift, u, exact)
+        return predict_at(self.problem, self.space, self.belief, self.spread, self.observations, u, exact)
 
     def expect(self, U: Float[Tensor, "x d"], exact: Sequence[Mapping[str, float]]) -> list[Expectation]:
         """What is expected at each point; `exact` is what was measured there without noise."""
-        return expectations_at(self.problem, self.belief, self.observations, self.shift, U, exact)
+        return expectations_at(self.problem, self.belief, self.observations, U, exact)
 
 
 def recommendation_from(grounds: Grounds) -> Recommendation:
@@ -145,7 +135,7 @@ def best_anywhere(grounds: Grounds, most: float = 1.0) -> Recommendation:
     """
     confidence = torch.tensor(grounds.problem.confidences, dtype=torch.float64).clamp(max=most)
     with threads_for(grounds.count):
-        advice = recommend(Shifted(grounds.belief, grounds.shift), grounds.space, confidence, grounds.seed)
+        advice = recommend(grounds.belief, grounds.space, confidence, grounds.seed)
     return _recommendation(grounds, advice.u, bool(advice.is_confident))
 
 
@@ -170,10 +160,23 @@ def best_from(grounds: Grounds) -> Recommendation | None:
         value = {i: problem.sign * each[i].outcomes[problem.objective] for i in range(len(each)) if held[i]}
         chosen = min(value, key=lambda i: value[i])
     else:
-        chance = [float(torch.tensor([*e.probabilities.values()]).clamp(min=1e-300).log().sum()) for e in each]
+        chance = [_chance(problem, [*e.probabilities.values()]) for e in each]
         chosen = max(range(len(each)), key=lambda i: chance[i])
     found = _recommendation(grounds, U[chosen], held[chosen])
     return replace(found, params=complete[chosen].params, advice=_advice_alone(found))
+
+
+def _chance(problem: Problem, probabilities: Sequence[float]) -> float:
+    """Log of the probability that all conditions hold, of those of each.
+
+    Outcomes are independent of each other. One with thresholds on both sides cannot be beyond both.
+    """
+    sides: dict[str, dict[str, float]] = {}
+    for condition, p in zip(problem.conditions, probabilities, strict=True):
+        own = sides.setdefault(condition.outcome, {})
+        own[condition.sense] = min(p, own.get(condition.sense, 1.0))
+    held = [sum(own.values()) - (len(own) - 1) for own in sides.values()]
+    return float(torch.tensor(held, dtype=torch.float64).clamp(min=1e-300).log().sum())
 
 
 def _recommendation(grounds: Grounds, u: Float[Tensor, " d"], is_confident: bool) -> Recommendation:

@@ -15,10 +15,11 @@ from pesky.model.botorch import BotorchBelief
 from pesky.model.exact import with_exact_rows, without_exact_rows
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters
+from pesky.model.limited import with_conditions, without_conditions
 from pesky.model.outliers import SHARE, is_outlier, least_data, suspects
 from pesky.model.surrogate import GP, Fitted
 from pesky.numerics.runtime import threads_for
-from pesky.observations import Observations, collect
+from pesky.observations import Observations, collect, conditions_of
 from pesky.problem import Problem
 from pesky.problem.problem import SUCCEEDS
 from pesky.space import Space
@@ -147,7 +148,7 @@ class Surrogates:
         return self._spread[1]
 
     def _with_spread(self, belief: Belief, o: Observations, count: int) -> Belief:
-        gp = without_exact_rows(belief)
+        gp = without_exact_rows(without_conditions(belief))
         if not isinstance(self.model, GP) or not isinstance(gp, GaussianProcess):
             return belief
         measured = self._measured(o)
@@ -155,11 +156,11 @@ class Surrogates:
         generator = torch.Generator().manual_seed(self.seed + count)
         h = self.model.spread(_alike(measured, relevant), gp.hyperparameters, generator)
         spread = self.model.condition(measured, _constant(h, relevant), self._snap)
-        return with_exact_rows(spread, o, self.problem.rows, self._exact, self._snap)
+        return self._completed(spread, o)
 
     def condition(self, before: Belief, units: Observations, evaluations: Mapping[int, Evaluation]) -> Belief:
         """The belief given all measurements, at the hyperparameters of an earlier one and in the units of its data."""
-        gp = without_exact_rows(before)
+        gp = without_exact_rows(without_conditions(before))
         assert isinstance(self.model, GP)
         assert isinstance(gp, GaussianProcess)
         now = self.learnt(evaluations)
@@ -171,7 +172,7 @@ class Surrogates:
         ]
         o = self.observations(evaluations, left_out).in_units_of(units)
         belief = self.model.condition(self._measured(o), gp.hyperparameters, self._snap)
-        return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap)
+        return self._completed(belief, o)
 
     def _fit(self, o: Observations, count: int, previous: Fitted | None) -> tuple[Belief, Observations, Fitted | None]:
         measured, last = self._measured(o), None
@@ -191,7 +192,12 @@ class Surrogates:
             rows = [(x[m], y[m][:, None]) for x, y, m in zip(measured.X, measured.y, measured.mask, strict=True)]
             feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
             belief = BotorchBelief.of(self.model(rows), 0, False, feasible, snap=self._snap)
-        return with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap), o, last
+        return self._completed(belief, o), o, last
+
+    def _completed(self, belief: Belief, o: Observations) -> Belief:
+        """The belief of the measured rows with those that are known, and what must hold of all."""
+        whole = with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap)
+        return with_conditions(whole, conditions_of(self.problem, o))
 
     def _outlier(self, evaluations: Mapping[int, Evaluation], left_out: list[Place], fitted: Fitted) -> Place | None:
         """A value that all others contradict, if there is one."""

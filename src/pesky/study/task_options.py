@@ -17,9 +17,9 @@ from pesky.study.points import Points
 def task_options(
     problem: Problem, points: Points, evaluations: Mapping[int, Evaluation], names: Sequence[str]
 ) -> TaskOptions:
-    """The tasks of these names, as rows and prices; rows that share an outcome share its gain."""
+    """The tasks of these names, as rows and prices."""
     rows, tasks = problem.rows, [problem.tasks[name] for name in names]
-    shares = [[float(row in task.outcomes) / rows.count(row) for row in rows] for task in tasks]
+    shares = [[float(row in task.outcomes) for row in rows] for task in tasks]
     success = [SUCCEEDS.format(name) for name in names]
     given = [None if task.cost == "measured" else task.cost for task in tasks]
     durations = [_durations(problem, points, evaluations, name) for name in names]

@@ -129,8 +129,8 @@ def test_an_outcome_bounded_on_both_sides_is_one_column():
     gains = pesc.gains(points())
     assert gains.shape == (5, 3)
     assert (gains[:, 2] == 0).all()  # neither objective nor constraint
-    rows = pesc.acquisition(points())
-    torch.testing.assert_close(gains[:, 1], rows[:, 1:].mean(-1))
+    torch.testing.assert_close(gains[:, :2], pesc.acquisition(points()))
+    assert len(pesc.confidence) == 2
 
 
 def test_any_outcome_may_be_the_objective():

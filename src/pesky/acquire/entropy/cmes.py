@@ -4,15 +4,18 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.entropy.power_expansion import CERTAIN, power_expansion
 from pesky.acquire.fantasy import Fantasies, FantasyMoments
+from pesky.acquire.pesc.conditioning import limits_of
 from pesky.acquire.pesc.gain import search_near
 from pesky.infer.factors import log_any
 from pesky.infer.gaussian import log_cdf
+from pesky.infer.interval import log_interval, standardize
+from pesky.infer.limits import Limits
 from pesky.likelihood.rows import PROBIT
 from pesky.model.belief import Belief, for_hyper_samples
 from pesky.optimum.sample import Solutions, sample_solutions
@@ -75,13 +78,18 @@ class MinimumInformation(AcquisitionFunction):
         self.noise_aware = noise_aware
         # Only means and variances at x are needed; an evaluator takes at least one point besides.
         self.evaluate = fantasies.evaluator(chosen.x[..., :1, :])
-        minimum = torch.where(solutions.exists, solutions.values[..., 0, :], torch.inf)
+        self.limits = limits_of(belief)
+        # Where no point is feasible, whatever is within the objective's own limits would be better.
+        worst = torch.inf if self.limits is None else self.limits.high[..., None]
+        minimum = torch.where(solutions.exists, solutions.values[..., 0, :], worst)
         self.minimum = torch.minimum(minimum, known_bound(belief)[..., None])
         self.weight = chosen.weight
         self.floor = FLOOR * belief.amplitude
         self.noise = torch.maximum(belief.noise, self.floor)
         self.answered = belief.likelihoods.rows_of(PROBIT, belief.amplitude.device)
         """Rows whose measurement is a yes or a no."""
+        self.two_sided = two_sided(self.limits, belief.amplitude)
+        """Rows that A leaves an interval of."""
         self.expansion = power_expansion().to(belief.points)
         self.memory_per_point = chosen.weight.numel() * (
             len(self.expansion.center) if noise_aware else belief.amplitude.shape[-1]
@@ -91,9 +99,10 @@ class MinimumInformation(AcquisitionFunction):
         moments = self.evaluate(X)
         moments = moments._replace(variance=torch.maximum(moments.variance, self.floor[..., None]))
         better, feasible = self._margins(moments)
-        log_event, log_complement = log_probabilities(better, feasible)
+        event = None if self.limits is None else self._event(moments, better, feasible)
+        log_event, log_complement = log_probabilities(better, feasible) if event is None else log_within(*event)
         if self.noise_aware:
-            powers = self._expected_powers(moments, better, feasible)
+            powers = self._expected_powers(moments, better, feasible, event)
             gap = self.expansion.jensen_gap(powers, log_event)
             information = gap / log_complement.exp().clamp(min=CONTRADICTED)
         else:
@@ -112,8 +121,24 @@ class MinimumInformation(AcquisitionFunction):
         feasible = (moments.mean[..., 1:, :, :] / deviation[..., 1:, :, :]).clamp(IMPOSSIBLE, CERTAIN)
         return better, feasible
 
-    def _expected_powers(
+    def _event(
         self, moments: FantasyMoments, better: Float[Tensor, "*b 1 m x"], feasible: Float[Tensor, "*b k #m x"]
+    ) -> tuple[Float[Tensor, "*b j m x"], Float[Tensor, "*b j m x"]]:
+        """A as an interval of each row, in deviations from its mean: where rows have limits."""
+        assert self.limits is not None
+        deviation = moments.variance.sqrt()[..., None, :]
+        shape = (*better.shape[:-3], feasible.shape[-3], *better.shape[-2:])
+        ends = self.limits.ends(moments.mean[..., 1:, :, :].expand(shape), deviation[..., 1:, :, :].expand(shape))
+        low = standardize(self.limits.low[..., None, None, None], moments.mean[..., :1, :, :], deviation[..., :1, :, :])
+        low = torch.minimum(low.expand_as(better), better)
+        return torch.cat([low, -feasible.expand(shape)], -3), torch.cat([better, ends], -3)
+
+    def _expected_powers(
+        self,
+        moments: FantasyMoments,
+        better: Float[Tensor, "*b 1 m x"],
+        feasible: Float[Tensor, "*b k #m x"],
+        event: tuple[Float[Tensor, "*b j m x"], Float[Tensor, "*b j m x"]] | None,
     ) -> Float[Tensor, "*b m x s"]:
         """E u^s over the measurement, u = P(A | y): products over rows, of the objective and of the constraints."""
         signal_to_noise = (moments.variance - self.floor[..., None]) / self.noise[..., None]
@@ -125,7 +150,31 @@ class MinimumInformation(AcquisitionFunction):
             variance = moments.variance.index_select(-2, self.answered)[..., None, :]
             answers = self.expansion.given_answer(mean, variance)
             constraints = constraints.index_copy(-4, self.answered - 1, answers)
+        if event is not None:
+            rows = torch.cat(
+                [objective[..., None, :, :, :], constraints.expand(*event[0][..., 1:, :, :].shape, -1)], -4
+            )
+            low, high, share = (each.index_select(-3, self.two_sided) for each in (*event, unexplained))
+            return rows.index_copy(-4, self.two_sided, self.expansion.given_interval(low, high, share)).prod(-4)
         return objective * constraints.prod(-4)
+
+
+def two_sided(limits: Limits | None, amplitude: Float[Tensor, "*b j"]) -> Int[Tensor, " r"]:
+    """The constraints with an upper limit, and the objective if it has a lower one."""
+    if limits is None:
+        return torch.zeros(0, dtype=torch.long, device=amplitude.device)
+    limited = torch.isfinite(torch.cat([limits.low[..., None], limits.upper], -1))
+    return limited.reshape(-1, limited.shape[-1]).any(0).nonzero()[:, 0]
+
+
+def log_within(
+    low: Float[Tensor, "*b j m x"], high: Float[Tensor, "*b j m x"]
+) -> tuple[Float[Tensor, "*b m x"], Float[Tensor, "*b m x"]]:
+    """Log P(A) and log P(not A) where A is an interval of each row: its ends in deviations from the mean."""
+    log_each = log_interval(low, high)
+    log_out = torch.logaddexp(log_cdf(low), log_cdf(-high))
+    log_event = log_each.sum(-3)
+    return log_event, log_any(log_out.flatten(-2), log_each.flatten(-2)).view_as(log_event)
 
 
 def log_probabilities(
@@ -151,6 +200,11 @@ def known_bound(belief: Belief) -> Float[Tensor, "*b"]:
     mean, variance = belief.mean(points), belief.variance(points)
     low = mean - 3 * variance.sqrt()
     is_exact = variance[..., 0, :] <= EXACT * belief.amplitude[..., :1]
-    is_fact = is_exact & (low[..., 1:, :] >= 0).all(-2)
+    conditions = belief.likelihoods.conditions
+    if conditions is None:
+        is_fact = is_exact & (low[..., 1:, :] >= 0).all(-2)
+    else:
+        sure = (conditions.margins(mean) - 3 * conditions.rows_of(variance, -2).sqrt() >= 0).all(-2)
+        is_fact = is_exact & sure
     facts = torch.where(is_fact, low[..., 0, :], torch.inf)
     return torch.cat([facts, torch.full_like(belief.amplitude[..., :1], torch.inf)], -1).amin(-1)

@@ -9,8 +9,12 @@ from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.fantasy import Fantasies
+from pesky.acquire.pesc.conditioning import limits_of
 from pesky.acquire.pesc.gain import gains, search_near
 from pesky.infer.factors import no_better
+from pesky.infer.gaussian import log_cdf
+from pesky.infer.interval import log_interval, standardize
+from pesky.infer.limits import NEARLY
 from pesky.infer.predict import VARIANCE_FLOOR, Prediction
 from pesky.model.belief import Belief
 from pesky.optimum.sample import Solutions, sample_solutions
@@ -81,9 +85,29 @@ class SolutionInformation(AcquisitionFunction):
         below = (mean[..., 0, :, :] - self.solutions.values[..., 0, :, None]) / deviation[..., 0, :, :]
         below = torch.where(self.solutions.exists[..., None], below, SURELY_BETTER)
         a = torch.cat([below[..., None, :, :], mean[..., 1:, :, :] / deviation[..., 1:, :, :]], -3)
-        factor = no_better(a.flatten(-2))
+        ends, reach = self._limits(mean, deviation)
+        factor = no_better(a.flatten(-2), ends, reach)
         given = Prediction(
             mean + deviation * factor.shift.view_as(a),
             torch.maximum(variance * factor.remaining.view_as(a), floor),
         )
         return gains(moments, given, self.solutions.optima.chosen.weight, self.noise, self.belief.likelihoods)
+
+    def _limits(
+        self, mean: Float[Tensor, "*b j m x"], deviation: Float[Tensor, "*b j m x"]
+    ) -> tuple[Float[Tensor, "*b k y"] | None, Float[Tensor, "*b y"] | None]:
+        """Where the upper limits of constraints are, and how probably what is better is above the objective's own."""
+        limits = limits_of(self.belief)
+        if limits is None:
+            return None, None
+        ends = limits.ends(mean[..., 1:, :, :], deviation[..., 1:, :, :]).flatten(-2)
+        if not bool(torch.isfinite(limits.low).any()):
+            return ends, None
+        exists = self.solutions.exists
+        # Where nothing is feasible whatever is within the objective's limits would be better.
+        minimum = torch.where(exists, self.solutions.values[..., 0, :], limits.high[..., None])[..., None]
+        low, high = (
+            standardize(end, mean[..., 0, :, :], deviation[..., 0, :, :])
+            for end in (limits.low[..., None, None], minimum)
+        )
+        return ends, (log_interval(low, high) - log_cdf(high)).clamp(max=NEARLY).flatten(-2)

@@ -53,7 +53,10 @@ def draw_joint_samples(
         z = torch.baddbmm(
             moments.mean.flatten(0, -2)[:, None, :], some.flatten(0, -3), loadings.flatten(0, -3)
         ).view(*batch, rows, some.shape[-2], -1)  # fmt: skip
-        found.append(best_cells(z, cell_mask, belief.amplitude))
+        amplitude, conditions = belief.amplitude, belief.likelihoods.conditions
+        if conditions is not None:
+            z, amplitude = conditions.inequalities(z, -3), conditions.units(amplitude)
+        found.append(best_cells(z, cell_mask, amplitude))
     cell, is_feasible = (torch.cat(each, -1) for each in zip(*found, strict=True))
     return JointSamples(coordinates, cell, is_feasible)
 

@@ -20,6 +20,8 @@ from jaxtyping import Float
 from scipy.special import log_ndtr, ndtr
 from torch import Tensor
 
+from pesky.infer.gaussian import log_density
+from pesky.infer.interval import log_interval
 from pesky.likelihood.base import z_score
 from pesky.likelihood.rows import PROBIT
 
@@ -29,7 +31,9 @@ WIDTH, SPACING = 0.35, 0.25
 CERTAIN = 40.0
 """Deviations at which an event is certain: its probability is 1, and the logarithm of the opposite still finite."""
 LEGENDRE = 24
-"""Nodes for Owen's T."""
+"""Nodes for Owen's T, and for what an end of an interval does."""
+EDGE, FAR = 6.0, 1e4
+"""Deviations within which an end of an interval matters, and beyond which it is as good as infinite."""
 
 
 class PowerExpansion(NamedTuple):
@@ -70,6 +74,30 @@ class PowerExpansion(NamedTuple):
         distance = (a[..., None] - root * self.center) * inverse_deviation
         density = (-0.5 * distance.square()).exp() * (root * inverse_deviation / math.sqrt(2 * math.pi))
         return torch.special.ndtr(a)[..., None] + density @ self.density_weight
+
+    def given_interval(
+        self, low: Float[Tensor, "*b j m x"], high: Float[Tensor, "*b j m x"], unexplained: Float[Tensor, "*b j 1 x"]
+    ) -> Float[Tensor, "*b j m x s"]:
+        """E P(low <= t <= high | y)^s, where t is standard normal, and y leaves the share q, `unexplained`, of it.
+
+        Given y, t is normal with that variance q around a mean that is normal itself, of variance 1 - q. By quadrature
+        over that mean within `EDGE` sqrt(q) of either end; between these the event is certain, beyond them impossible.
+        """
+        q, e = unexplained.sqrt(), (1 - unexplained).clamp(min=1e-12).sqrt()
+        middle, most = 0.5 * (low + high), EDGE * e
+        inner = torch.minimum(low + EDGE * q, middle), torch.maximum(high - EDGE * q, middle)
+        between = torch.special.ndtr(inner[1] / e) - torch.special.ndtr(inner[0] / e)
+        total = between.clamp(min=0.0)[..., None].expand(*low.shape, len(self.power))
+        for start, end in ((low - EDGE * q, inner[0]), (inner[1], high + EDGE * q)):
+            start, end = (torch.minimum(torch.maximum(each, -most), most) for each in (start, end))
+            width = (end - start).clamp(min=0.0)
+            # One node after the other: all of them at once take too much memory.
+            for node, weight in zip(self.node.tolist(), self.node_weight.tolist(), strict=True):
+                mean = start + node * width
+                density = weight * width / e * log_density(mean / e).exp()
+                log_p = log_interval(((low - mean) / q).clamp(min=-FAR), ((high - mean) / q).clamp(max=FAR))
+                total = total + density[..., None] * self.powers_of(log_p)
+        return total
 
     def given_answer(
         self, mean: Float[Tensor, "*b r #m x"], variance: Float[Tensor, "*b r 1 x"]

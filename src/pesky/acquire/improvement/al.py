@@ -17,6 +17,8 @@ from pesky.numerics.rng import normal, sobol, studies_of, uniform
 
 CANDIDATES, NEAR = 256, 64
 """Points all over the space, and around the best measured one, that show whether anything is to be gained."""
+UNSAMPLED = 0.04
+"""Share of the variance of an objective with constraints of its own that is not sampled: L is smooth in x with it."""
 FLOOR = 1e-10
 """Variances are kept above this share of the prior amplitude (METHOD 12.5)."""
 
@@ -28,7 +30,7 @@ class AugmentedLagrangian(Rule):
     lam and rho follow from the history alone, which is gone through again for every question: a study that was
     interrupted goes on as if it had not been. For noise-free functions: under noise the means at the measured points
     stand for their values. A yes/no row has no magnitude of its own; its latent function, of about unit size, is its
-    c_k.
+    c_k. Constraints on one outcome are c_k of their own, of the same values.
     """
 
     name: ClassVar[str] = "al"
@@ -63,15 +65,18 @@ class AugmentedLagrangian(Rule):
         belief = with_pending(context.belief, context.pending)
         # In the order in which they were told; those without an objective, as of failed runs, come last.
         measured = for_hyper_samples(belief, belief.points)
-        values = belief.mean(measured)
-        lagrangian = self.replay(values, belief.amplitude.sqrt(), self._idle(context, measured.shape[-2]))
+        values = inequalities(belief, belief.mean(measured))
+        lagrangian = self.replay(
+            values, units(belief, belief.amplitude.sqrt()), self._idle(context, measured.shape[-2])
+        )
         level = lagrangian.value(values)
         best, lowest = level.argmin(-1), level.amin(-1)
         if context.pending is not None:
             # What is expected of them is as good as told: who comes next must improve on it.
             awaited = belief.mean(context.pending.X.expand(*lowest.shape, *context.pending.X.shape))
-            lowest = torch.minimum(lowest, lagrangian.value(awaited).amin(-1))
-        posterior = LagrangianPosterior(belief, lagrangian, self._normals(context, values.shape[-2] - 1).to(values))
+            lowest = torch.minimum(lowest, lagrangian.value(inequalities(belief, awaited)).amin(-1))
+        sampled = belief.amplitude.shape[-1] - 1 + is_objective_limited(belief)
+        posterior = LagrangianPosterior(belief, lagrangian, self._normals(context, sampled).to(values))
         best_point = torch.gather(measured, -2, best[..., None, None].expand(*best.shape, 1, measured.shape[-1]))
         at_best = torch.gather(values, -1, best[..., None, None].expand(*values.shape[:-1], 1))[..., 0]
         threshold = torch.maximum(self.negligible * lagrangian.unit_f, rounding(belief, lagrangian, at_best))
@@ -115,12 +120,35 @@ class AugmentedLagrangian(Rule):
         return torch.cat([for_hyper_samples(belief, spread), context.space.snap(near.clamp(0.0, 1.0))], -2)
 
 
+def inequalities(belief: Belief, values: Float[Tensor, "*b j x"]) -> Float[Tensor, "*b i x"]:
+    """The objective and what must not be negative, where the rows have these values."""
+    conditions = belief.likelihoods.conditions
+    return values if conditions is None else conditions.inequalities(values)
+
+
+def units(belief: Belief, each: Float[Tensor, "*b j"]) -> Float[Tensor, "*b i"]:
+    """Of a unit for each row, those of the same."""
+    conditions = belief.likelihoods.conditions
+    return each if conditions is None else conditions.units(each)
+
+
+def is_objective_limited(belief: Belief) -> bool:
+    """Whether the objective has constraints itself."""
+    conditions = belief.likelihoods.conditions
+    return conditions is not None and bool(conditions.is_limited[0])
+
+
 class LagrangianPosterior(NamedTuple):
-    """L at any x, as the belief has it: given the constraints it is normal, and of them alone there are samples."""
+    """L at any x, as the belief has it: given the constraints it is normal, and of them alone there are samples.
+
+    Of an objective that has constraints itself there are samples, too, which leave a part of its variance: L is then
+    normal given these.
+    """
 
     belief: Belief
     lagrangian: Lagrangian
     normals: Float[Tensor, "*w k s"]
+    """Of the rows that are constraints, and last of an objective with constraints of its own."""
 
     def moments(self, X: Float[Tensor, "*b x d"]) -> tuple[Float[Tensor, "*b j x"], Float[Tensor, "*b j x"]]:
         """Means and deviations of the rows."""
@@ -131,16 +159,28 @@ class LagrangianPosterior(NamedTuple):
         self, mean: Float[Tensor, "*b j x"], deviation: Float[Tensor, "*b j x"], lowest: Float[Tensor, "*b"]
     ) -> Float[Tensor, "*b x"]:
         """Log E max(0, lowest - L)."""
-        c = mean[..., 1:, None, :] + deviation[..., 1:, None, :] * self.normals[..., None]
+        f, left = mean[..., :1, None, :], 1.0
+        normals = self.normals[..., None]
+        if is_objective_limited(self.belief):
+            f, left = f + deviation[..., :1, None, :] * math.sqrt(1 - UNSAMPLED) * normals[..., -1:, :, :], UNSAMPLED
+            normals = normals[..., :-1, :, :]
+        c = mean[..., 1:, None, :] + deviation[..., 1:, None, :] * normals
+        conditions = self.belief.likelihoods.conditions
+        if conditions is not None:
+            c = conditions.margins(torch.cat([f.expand_as(c[..., :1, :, :]) if c.shape[-3] else f, c], -3), -3)
         penalty = self.lagrangian.penalty(c.flatten(-2)).view(*lowest.shape, *c.shape[-2:])
-        level = mean[..., 0, None, :] + penalty
-        variance = deviation[..., 0, None, :].square().expand_as(level)
+        level = f[..., 0, :, :] + penalty
+        variance = (left * deviation[..., 0, None, :].square()).expand_as(level)
         each = log_improvement(level.flatten(-2), variance.flatten(-2), lowest).view_as(level)
         return each.logsumexp(-2) - math.log(each.shape[-2])
 
     def mean(self, mean: Float[Tensor, "*b j x"], deviation: Float[Tensor, "*b j x"]) -> Float[Tensor, "*b x"]:
         """E L, in closed form."""
-        return mean[..., 0, :] + self.lagrangian.expected_penalty(mean[..., 1:, :], deviation[..., 1:, :])
+        conditions = self.belief.likelihoods.conditions
+        c, of_c = mean[..., 1:, :], deviation[..., 1:, :]
+        if conditions is not None:
+            c, of_c = conditions.margins(mean), conditions.rows_of(deviation, -2)
+        return mean[..., 0, :] + self.lagrangian.expected_penalty(c, of_c)
 
 
 class Criterion(NamedTuple):
@@ -169,13 +209,13 @@ def choose_criterion(
     return Criterion(is_exhausted, threshold, expected.amin(-1)), best
 
 
-def rounding(belief: Belief, lagrangian: Lagrangian, values: Float[Tensor, "*b j"]) -> Float[Tensor, "*b"]:
+def rounding(belief: Belief, lagrangian: Lagrangian, values: Float[Tensor, "*b i"]) -> Float[Tensor, "*b"]:
     """The deviation of L where the rows have these values and their variances are at the floor.
 
     A measured noise-free point promises an improvement of 0.4 times this.
     """
     slope = torch.cat([torch.ones_like(values[..., :1]), lagrangian.slope(values[..., 1:])], -1)
-    return (FLOOR * belief.amplitude * slope.square()).sum(-1).sqrt()
+    return (FLOOR * units(belief, belief.amplitude) * slope.square()).sum(-1).sqrt()
 
 
 class LagrangianImprovement(AcquisitionFunction):

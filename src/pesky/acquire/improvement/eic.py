@@ -16,6 +16,7 @@ from pesky.acquire.improvement.incumbent import (
     find_search_centers,
     log_feasibility,
     log_improvement,
+    log_share_within_limits,
 )
 from pesky.model.belief import Belief, for_hyper_samples
 
@@ -43,7 +44,11 @@ class ConstrainedExpectedImprovement(AcquisitionFunction):
         if self.noise_factor:
             value = value + log_noise_factor(variance[..., 0, :], self.noise)
         value = torch.where(self.exists, value, 0.0)
-        return (value + log_feasibility(self.belief.likelihoods, mean, variance))[..., None, :]
+        likelihoods = self.belief.likelihoods
+        feasibility = log_feasibility(likelihoods, mean, variance)
+        if (own := log_share_within_limits(likelihoods, mean, variance, self.eta)) is not None:
+            feasibility = torch.where(self.exists, log_feasibility(likelihoods, mean, variance, own), feasibility)
+        return (value + feasibility)[..., None, :]
 
 
 def log_noise_factor(variance: Float[Tensor, "*b x"], noise: Float[Tensor, "*b 1"]) -> Float[Tensor, "*b x"]:

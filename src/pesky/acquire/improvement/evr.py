@@ -14,6 +14,7 @@ from pesky.acquire.improvement.incumbent import (
     find_incumbent,
     find_search_centers,
     log_feasibility,
+    log_within_limits,
 )
 from pesky.acquire.improvement.integral import ImportanceSample, importance_sample
 from pesky.infer.bivariate import bivariate_cdf, cdf
@@ -90,7 +91,8 @@ class VolumeReduction(Rule):
         def log_density(mean: Tensor, variance: Tensor) -> Tensor:
             a = (eta[..., None] - mean[..., 0, :]) / variance[..., 0, :].sqrt()
             possible = torch.where(a < UNLIKELY, -torch.inf, log_cdf(a))
-            return possible + log_feasibility(belief.likelihoods, mean, variance)
+            own = log_within_limits(belief.likelihoods, mean, variance, eta)
+            return possible + log_feasibility(belief.likelihoods, mean, variance, own)
 
         sample = importance_sample(belief, context, u, self.points, log_density)
         return ExpectedVolumeReduction(belief, search_centers, sample, eta, self.complete)

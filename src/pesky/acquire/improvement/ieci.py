@@ -15,6 +15,7 @@ from pesky.acquire.improvement.incumbent import (
     find_search_centers,
     log_feasibility,
     log_improvement,
+    log_within_limits,
 )
 from pesky.acquire.improvement.integral import ImportanceSample, importance_sample
 from pesky.model.belief import Belief
@@ -90,7 +91,8 @@ class IntegratedImprovement(Rule):
 
         def log_density(mean: Tensor, variance: Tensor) -> Tensor:
             improvement = log_excess_improvement(mean[..., 0, :], variance[..., 0, :], eta)
-            return improvement + log_feasibility(belief.likelihoods, mean, variance)
+            own = log_within_limits(belief.likelihoods, mean, variance, eta)
+            return improvement + log_feasibility(belief.likelihoods, mean, variance, own)
 
         sample = importance_sample(belief, context, u, self.points, log_density)
         return ExpectedImprovementReduction(belief, search_centers, sample, eta)

@@ -11,7 +11,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context
-from pesky.infer.gaussian import log_expected_improvement
+from pesky.infer.gaussian import log_cdf, log_expected_improvement
+from pesky.infer.interval import log_interval, standardize
 from pesky.likelihood import Likelihoods
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples, repeats
 from pesky.optimum.recommend import assess, recommend
@@ -51,10 +52,55 @@ def log_improvement(
 
 
 def log_feasibility(
-    likelihoods: Likelihoods, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"]
+    likelihoods: Likelihoods,
+    mean: Float[Tensor, "*b j x"],
+    variance: Float[Tensor, "*b j x"],
+    own: Float[Tensor, "*b x"] | None = None,
 ) -> Float[Tensor, "*b x"]:
-    """Log of the probability that all constraints hold; the moments are those of all rows, the objective first."""
-    return likelihoods.constraints.log_feasibility(mean[..., 1:, :], variance[..., 1:, :]).sum(-2)
+    """Log of the probability that all constraints hold; the moments are those of all rows, the objective first.
+
+    `own` stands for those of the objective itself, if it has any: where that is to be an improvement, whether it holds
+    them is no independent event.
+    """
+    conditions = likelihoods.conditions
+    if own is None or conditions is None:
+        return likelihoods.log_all_hold(mean, variance)
+    others = likelihoods.log_feasibility(mean, variance)[..., 1:, :]
+    return own + others[..., conditions.is_limited[1:], :].sum(-2)
+
+
+def log_within_limits(
+    likelihoods: Likelihoods, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"], eta: Float[Tensor, "*b"]
+) -> Float[Tensor, "*b x"] | None:
+    """Log of the probability that an objective below eta is within limits of its own; None if it has none.
+
+    What is below an incumbent is below the upper limit, as the incumbent is.
+    """
+    conditions = likelihoods.conditions
+    if conditions is None or not bool(conditions.is_limited[0]):
+        return None
+    f, deviation = mean[..., 0, :], variance[..., 0, :].sqrt()
+    low, high = (standardize(end, f, deviation) for end in (conditions.low[..., :1], eta[..., None]))
+    return (log_interval(torch.minimum(low, high), high) - log_cdf(high)).clamp(max=0.0)
+
+
+def log_share_within_limits(
+    likelihoods: Likelihoods, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"], eta: Float[Tensor, "*b"]
+) -> Float[Tensor, "*b x"] | None:
+    """The same of the expected improvement: log of E max(0, eta - f) [f >= low] over E max(0, eta - f).
+
+    Below the limit the improvement is that on the limit, and eta less the limit besides.
+    """
+    conditions = likelihoods.conditions
+    if conditions is None or not bool(conditions.is_limited[0]):
+        return None
+    f, v, low = mean[..., 0, :], variance[..., 0, :], conditions.low[..., 0]
+    exists = torch.isfinite(low)
+    low = torch.where(exists, torch.minimum(low, eta), eta)
+    below = (low - eta).neg().clamp(min=1e-300).log()[..., None] + log_cdf((low[..., None] - f) / v.sqrt())
+    lost = torch.logaddexp(log_improvement(f, v, low), below) - log_improvement(f, v, eta)
+    share = torch.log(-torch.expm1(lost.clamp(max=-1e-15)))
+    return torch.where(exists[..., None], share, 0.0)
 
 
 def find_search_centers(belief: Belief, context: Context, incumbent: Incumbent) -> Float[Tensor, "*w c d"]:
@@ -63,7 +109,7 @@ def find_search_centers(belief: Belief, context: Context, incumbent: Incumbent) 
         now = assess(belief, belief.points, context.confidence)
     scale = over_hyper_samples(belief, belief.amplitude[..., :1].sqrt()).mean(-2)
     low = torch.where(incumbent.exists[..., None], now.mean / scale, 0.0)
-    score = now.log_probability.sum(-2) - low
+    score = now.log_feasible - low
     score = torch.where(repeats(belief.points), -torch.inf, score)
     best = score.topk(min(MEASURED_CENTERS, score.shape[-1])).indices
     measured = torch.gather(belief.points, -2, best[..., None].expand(*best.shape, belief.points.shape[-1]))

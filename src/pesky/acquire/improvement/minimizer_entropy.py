@@ -26,8 +26,8 @@ class PointDraws(NamedTuple):
     at_u: Float[Tensor, "*b j s"]
     measured: Float[Tensor, "*b j s"]
     """The value at u plus noise."""
-    violation: Float[Tensor, "*b k s g"]
-    """Of each constraint, squared, in prior deviations."""
+    violation: Float[Tensor, "*b j s g"]
+    """Of each row, squared, in prior deviations."""
     exclusion: Float[Tensor, "*b 1 g"]
     """The violation of points that do not count, zero for the others."""
 
@@ -60,7 +60,7 @@ def entropy_reductions(
     after = [
         entropy_given_answer(drawn, before, j)
         if likelihood is PROBIT
-        else entropy_given_number(drawn, belief.amplitude, j, leverage[..., j, :], fantasies[..., j, :])
+        else entropy_given_number(drawn, belief, j, leverage[..., j, :], fantasies[..., j, :])
         for j, likelihood in enumerate(belief.likelihoods)
     ]
     return entropy(before, G.shape[-2])[..., None] - torch.stack(after, -1)
@@ -84,13 +84,28 @@ def draw_at_points(
     if excluded is not None:
         exclusion = torch.where(for_hyper_samples(belief, excluded[..., None]).mT, NEVER, 0.0).to(mean)
     values = z[..., :-1]
-    violation = (values[..., 1:, :, :] / belief.amplitude[..., 1:, None, None].sqrt()).clamp(max=0.0).square()
-    return PointDraws(values, z[..., -1], measured, violation, exclusion)
+    violation = [row_violation(belief, j, values[..., j, :, :]) for j in range(values.shape[-3])]
+    return PointDraws(values, z[..., -1], measured, torch.stack(violation, -3), exclusion)
+
+
+def row_violation(belief: Belief, j: int, values: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
+    """How far the values (*b, ..) of a row are from feasible, squared, in prior deviations."""
+    conditions = belief.likelihoods.conditions
+    batch = belief.amplitude.shape[:-1]
+
+    def of_row(numbers: Float[Tensor, "*b j"]) -> Tensor:
+        return numbers[..., j].view(*batch, *(1,) * (values.dim() - len(batch)))
+
+    if conditions is None:
+        short = values.clamp(max=0.0) if j else torch.zeros_like(values)
+    else:
+        short = torch.maximum(of_row(conditions.low) - values, values - of_row(conditions.high)).clamp(min=0.0)
+    return (short / of_row(belief.amplitude).sqrt()).square()
 
 
 def entropy_given_number(
     drawn: PointDraws,
-    amplitude: Float[Tensor, "*b j"],
+    belief: Belief,
     j: int,
     leverage: Float[Tensor, "*b g"],
     fantasies: Float[Tensor, "*b q"],
@@ -102,13 +117,9 @@ def entropy_given_number(
     """
     surprise = fantasies[..., None] - drawn.measured[..., j, None, :]
     updated = drawn.values[..., j, None, :, :] + leverage[..., None, None, :] * surprise[..., None]
-    if j == 0:
-        f, violation = updated, drawn.violation.sum(-3)[..., None, :, :]
-    else:
-        f = drawn.values[..., 0, None, :, :]
-        others = torch.cat([drawn.violation[..., : j - 1, :, :], drawn.violation[..., j:, :, :]], -3).sum(-3)
-        own = (updated / amplitude[..., j, None, None, None].sqrt()).clamp(max=0.0).square()
-        violation = others[..., None, :, :] + own
+    f = updated if j == 0 else drawn.values[..., 0, None, :, :]
+    others = torch.cat([drawn.violation[..., :j, :, :], drawn.violation[..., j + 1 :, :, :]], -3).sum(-3)
+    violation = others[..., None, :, :] + row_violation(belief, j, updated)
     total = violation + drawn.exclusion[..., None, :, :]
     return entropy(minimizers(*torch.broadcast_tensors(f, total)), f.shape[-1]).mean(-1)
 

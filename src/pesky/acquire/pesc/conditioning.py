@@ -13,6 +13,7 @@ from torch import Tensor
 
 from pesky.acquire.fantasy import FantasyMoments, Pending
 from pesky.infer import ep
+from pesky.infer.limits import Limits
 from pesky.infer.predict import Knowledge, learn, to_objective_differences
 from pesky.model.belief import Belief, for_hyper_samples
 
@@ -107,21 +108,30 @@ def neighbors(
 
 def condition(belief: Belief, points: FactorPoints, moments: FantasyMoments) -> Conditioning:
     """EP for every x* sample, of the joint moments at all points."""
-    factors = relevant_points(points, moments, smallest_lengthscale(belief))
-    prior, values_covariance = priors(moments, factors, belief.amplitude)
+    limits = limits_of(belief)
+    factors = relevant_points(points, moments, smallest_lengthscale(belief), limits)
+    prior, values_covariance = priors(moments, factors, belief.amplitude, limits)
     state, info = ep.run(prior)
     return Conditioning(factors, state.sites, _rows_first(learn(state, values_covariance), factors), info)
 
 
 def recondition(before: Conditioning, belief: Belief, moments: FantasyMoments) -> Conditioning:
     """The factors and sites of before, on moments that have changed since (METHOD 20.2)."""
-    prior, values_covariance = priors(moments, before.factors, belief.amplitude)
+    prior, values_covariance = priors(moments, before.factors, belief.amplitude, limits_of(belief))
     state = ep.resume(prior, before.sites)
     knowledge = _rows_first(learn(state, values_covariance), before.factors)
     return before._replace(sites=state.sites, knowledge=knowledge)
 
 
-def relevant_points(points: FactorPoints, moments: FantasyMoments, lengthscale: Float[Tensor, "*b d"]) -> FactorIndex:
+def limits_of(belief: Belief) -> Limits | None:
+    """The limits of rows besides zero, where there are any (METHOD 24)."""
+    conditions = belief.likelihoods.conditions
+    return None if conditions is None else conditions.limits
+
+
+def relevant_points(
+    points: FactorPoints, moments: FantasyMoments, lengthscale: Float[Tensor, "*b d"], limits: Limits | None = None
+) -> FactorIndex:
     """The shared points that matter to each sample, the most relevant first, and all of its neighbors (METHOD 9)."""
     x, shared = (each / lengthscale[..., None, :] for each in (points.optima, points.shared))
     local = points.local / lengthscale[..., None, None, :]
@@ -129,7 +139,7 @@ def relevant_points(points: FactorPoints, moments: FantasyMoments, lengthscale: 
     # Of studies in lockstep, those with fewer points than others have their first one again.
     is_again = (points.shared[..., :, None, :] == points.shared[..., None, :, :]).all(-1).tril(-1).any(-1)
     says_nothing = is_close | is_again[..., None, :]
-    score = torch.where(says_nothing, 0.0, torch.nan_to_num(shared_relevance(points, moments)))
+    score = torch.where(says_nothing, 0.0, torch.nan_to_num(shared_relevance(points, moments, limits)))
 
     needed = (score >= RELEVANT).sum(-1)
     most = score.topk(min(int(needed.max()) if needed.numel() else 0, MOST_POINTS), dim=-1)
@@ -140,7 +150,9 @@ def relevant_points(points: FactorPoints, moments: FantasyMoments, lengthscale: 
     )
 
 
-def shared_relevance(points: FactorPoints, moments: FantasyMoments) -> Float[Tensor, "*b m s"]:
+def shared_relevance(
+    points: FactorPoints, moments: FantasyMoments, limits: Limits | None = None
+) -> Float[Tensor, "*b m s"]:
     """By how many deviations the factor at each shared point moves any row of each sample, at the start of EP.
 
     There the rows have the moments of the belief: of the constraints at u, and of the objective d = f(u) - f(x*), whose
@@ -161,17 +173,20 @@ def shared_relevance(points: FactorPoints, moments: FantasyMoments) -> Float[Ten
     ).clamp(min=1e-300)
     c, c_variance = mean[..., 1:, :, at_shared], variance[..., 1:, None, at_shared]
     a = torch.cat([(d / d_variance.sqrt())[..., None, :, :], c / c_variance.sqrt()], -3)
-    return ep.relevance(a.flatten(-2)).view_as(d)
+    ends = None if limits is None else limits.ends(c, c_variance.sqrt().expand_as(c)).flatten(-2)
+    return ep.relevance(a.flatten(-2), ends).view_as(d)
 
 
 def priors(
-    moments: FantasyMoments, factors: FactorIndex, amplitude: Float[Tensor, "*b j"]
+    moments: FantasyMoments, factors: FactorIndex, amplitude: Float[Tensor, "*b j"], limits: Limits | None = None
 ) -> tuple[ep.Prior, Float[Tensor, "q j n n"]]:
     """What EP starts from, for all q samples of all batches, and the covariance of the values at each one's points."""
     *batch, m, _ = factors.which.shape
     mean, covariance = moments_at(moments, factors.which)
     scale = amplitude[..., None, :].expand(*batch, m, -1).reshape(mean.shape[:-1])
-    prior = ep.prior(*to_objective_differences(mean, covariance), scale, factors.active.flatten(0, -2))
+    if limits is not None:
+        limits = limits.for_samples(m)
+    prior = ep.prior(*to_objective_differences(mean, covariance), scale, factors.active.flatten(0, -2), limits)
     return prior, covariance
 
 

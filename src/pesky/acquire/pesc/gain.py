@@ -8,7 +8,7 @@ from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction
 from pesky.acquire.fantasy import Fantasies, FantasyMoments, Pending
-from pesky.acquire.pesc.conditioning import Conditioning, FactorPoints, condition, factor_points, recondition
+from pesky.acquire.pesc.conditioning import Conditioning, FactorPoints, condition, factor_points, limits_of, recondition
 from pesky.acquire.pesc.options import FINEST
 from pesky.infer.predict import Prediction, predict
 from pesky.likelihood import Likelihoods
@@ -52,7 +52,8 @@ class InformationGain(AcquisitionFunction):
         # One row of numbers per (batch element, row, point): to gather them would take sixteen times as long.
         rows = moments.covariance.reshape(-1, moments.covariance.shape[-1])
         cross = rows.index_select(0, self._own).view(*knowledge.weight.shape, -1)
-        return predict(knowledge, moments.mean, moments.variance[..., None, :], cross, self.belief.amplitude)
+        variance, limits = moments.variance[..., None, :], limits_of(self.belief)
+        return predict(knowledge, moments.mean, variance, cross, self.belief.amplitude, limits)
 
 
 def own_rows(which: Int[Tensor, "*b m n"], rows: int, points: int) -> Int[Tensor, " g"]:

@@ -1,0 +1,81 @@
+"""A belief whose rows must hold other conditions than to be zero or above."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from pesky.likelihood import Conditions, Likelihoods
+from pesky.model.belief import Belief, Evaluator, InLockstep, Paths
+from pesky.numerics.rng import Source
+
+
+@dataclass(frozen=True)
+class WithConditions:
+    """The same belief under these conditions (METHOD 24); see `Belief`."""
+
+    belief: Belief
+    conditions: Conditions
+
+    @property
+    def likelihoods(self) -> Likelihoods:
+        return self._likelihoods
+
+    @cached_property
+    def _likelihoods(self) -> Likelihoods:
+        return replace(self.belief.likelihoods, conditions=self.conditions)
+
+    @property
+    def amplitude(self) -> Float[Tensor, "*b j"]:
+        return self.belief.amplitude
+
+    @property
+    def lengthscale(self) -> Float[Tensor, "*b j d"]:
+        return self.belief.lengthscale
+
+    @property
+    def noise(self) -> Float[Tensor, "*b j"]:
+        return self.belief.noise
+
+    @property
+    def points(self) -> Float[Tensor, "*w n d"]:
+        return self.belief.points
+
+    def of(self, some: Bool[Tensor, " w"]) -> WithConditions:
+        assert isinstance(self.belief, InLockstep)
+        return WithConditions(self.belief.of(some), self.conditions.of(some))
+
+    def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
+        return self.belief.mean(X)
+
+    def variance(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
+        return self.belief.variance(X)
+
+    def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]:
+        return self.belief.covariance(X, Z)
+
+    def evaluator(self, P: Float[Tensor, "*b p d"]) -> Evaluator:
+        return self.belief.evaluator(P)
+
+    def paths(self, count: int, source: Source) -> Paths:
+        return self.belief.paths(count, source)
+
+
+def with_conditions(belief: Belief, conditions: Conditions | None) -> Belief:
+    """The belief under these conditions, for all of its hyperparameter samples; None: as the rows are by themselves."""
+    bare = without_conditions(belief)
+    if conditions is None:
+        return bare
+    batch, bound = bare.amplitude.shape[:-1], conditions.bound
+    # Of studies in lockstep each has its own, for all of its samples.
+    lacking = len(batch) - (bound.dim() - 1)
+    bound = bound.view(*bound.shape[:-1], *(1,) * lacking, bound.shape[-1]).expand(*batch, bound.shape[-1])
+    return WithConditions(bare, replace(conditions, bound=bound.to(bare.amplitude)))
+
+
+def without_conditions(belief: Belief) -> Belief:
+    """The belief with its rows by themselves."""
+    return belief.belief if isinstance(belief, WithConditions) else belief
