@@ -20,9 +20,10 @@ from pesky.decide import Restrictions, TaskOptions, TaskValues, excluded_regions
 from pesky.model.belief import Belief
 from pesky.model.exact import with_exact_rows
 from pesky.model.hyper import Hyperparameters
+from pesky.model.limited import with_conditions
 from pesky.numerics.rng import normal, question_seed, source_of
 from pesky.numerics.runtime import now
-from pesky.observations import Observations, observe, stack
+from pesky.observations import Observations, conditions_of, observe, stack
 from pesky.optimum import recommend
 from pesky.space import Space
 from pesky.space.exact import exact_outcomes
@@ -162,7 +163,8 @@ class Lockstep:
                 source = source_of(tuple(seed + state.told.u.shape[1] for seed in self.seeds))
                 belief = self.worlds.model.fit(o.select(~known), names, None, state.previous, source)
                 state.previous = belief.hyperparameters
-                self._belief = with_exact_rows(belief, o, self.rows, self.exact, None)
+                whole = with_exact_rows(belief, o, self.rows, self.exact, None)
+                self._belief = with_conditions(whole, conditions_of(self.problem, o))
         return self._belief
 
     def _observations(self, told: Told) -> Observations:

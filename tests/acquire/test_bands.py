@@ -127,8 +127,8 @@ def test_what_a_number_tells_of_an_interval():
     expansion, normals = power_expansion(), torch.special.ndtri((torch.arange(2**16) + 0.5) / 2**16)
     for low, high in ((-0.3, 0.4), (-2.0, 5.0), (1.0, 1.05), (-9.0, 0.2)):
         for unexplained in (0.9, 0.3, 0.01, 1e-6):
-            ends = [torch.full((1, 1, 1), end) for end in (low, high)]
-            found = expansion.given_interval(*ends, torch.full((1, 1, 1), unexplained))[0, 0, 0]
+            a, b, left = (torch.full((1, 1, 1), number) for number in (low, high, unexplained))
+            found = expansion.given_interval(a, b, left)[0, 0, 0]
             mean, q = (1 - unexplained) ** 0.5 * normals, unexplained**0.5
             inside = torch.special.ndtr((high - mean) / q) - torch.special.ndtr((low - mean) / q)
             brute = (inside[:, None] ** expansion.power).mean(0)
