@@ -161,8 +161,11 @@ class Lockstep:
                 names = tuple(name for name in self.rows if name not in self.problem.known)
                 # the random numbers that a study has for this number of evaluations
                 source = source_of(tuple(seed + state.told.u.shape[1] for seed in self.seeds))
-                belief = self.worlds.model.fit(o.select(~known), names, None, state.previous, source)
+                model, measured = self.worlds.model, o.select(~known)
+                belief = model.fit(measured, names, None, state.previous, source)
                 state.previous = belief.hyperparameters
+                h = model.doubted(measured, belief.hyperparameters, source)
+                belief = belief if h is belief.hyperparameters else model.condition(measured, h, None)
                 whole = with_exact_rows(belief, o, self.rows, self.exact, None)
                 self._belief = with_conditions(whole, conditions_of(self.problem, o))
         return self._belief

@@ -1,5 +1,7 @@
 """Normal tails against forty digits, and Cholesky factors of singular matrices."""
 
+import math
+
 import mpmath
 import pytest
 import torch
@@ -109,3 +111,26 @@ def test_cholesky_escalates_only_where_it_fails():
     both = cholesky(torch.stack([good, bad]), torch.ones(2))
     torch.testing.assert_close(both[0], cholesky(good, torch.tensor(1.0)), rtol=0, atol=0)
     assert torch.isfinite(both).all()
+
+
+def test_of_what_is_no_covariance_the_negative_eigenvalues_are_zero():
+    """And nothing of its neighbors in the batch changes."""
+    g = torch.Generator().manual_seed(1)
+    rotation = torch.linalg.qr(torch.randn(3, 3, generator=g)).Q
+    bad = (rotation * torch.tensor([-0.5, 0.7, 2.0])) @ rotation.mT
+    good = torch.tensor([[2.0, 0.1, 0.0], [0.1, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    factors = cholesky(torch.stack([bad, good]), torch.ones(2))
+    expected = (rotation * torch.tensor([0.01, 0.71, 2.01])) @ rotation.mT
+    torch.testing.assert_close(factors[0] @ factors[0].mT, expected, rtol=1e-12, atol=1e-12)
+    assert torch.equal(factors[0], factors[0].tril())
+    assert (factors[0].diagonal() > 0).all()
+    assert torch.equal(factors[1], cholesky(good, torch.tensor(1.0)))
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+def test_what_is_not_finite_has_no_factor_and_says_so(wrong):
+    matrix = torch.eye(3)
+    matrix[2, 1] = matrix[1, 2] = wrong
+    factors = cholesky(torch.stack([matrix, torch.eye(3)]), torch.ones(2))
+    assert torch.isnan(factors[0]).all()
+    torch.testing.assert_close(factors[1], torch.eye(3))

@@ -10,7 +10,8 @@ from pesky.model.fit import maximize
 from pesky.model.hyper import Hyperparameters, marginal_likelihood, typical_amplitude
 from pesky.model.prior import log_prior
 from pesky.model.spread import sample
-from pesky.observations import Observations
+from pesky.numerics.rng import source_of
+from pesky.observations import Observations, stack
 
 
 def observations(X: Tensor, y: Tensor, noise: float) -> Observations:
@@ -30,7 +31,9 @@ def on_a_grid(o: Observations) -> tuple[Tensor, Tensor]:
     points = torch.linspace(-5, 3, 120, dtype=torch.float64), torch.linspace(-6, 9, 120, dtype=torch.float64)
     p = torch.cartesian_prod(*points)[:, None].expand(-1, 2, 2)
     h = Hyperparameters(p[..., :1].exp(), p[..., 1].exp(), o.noise.expand(len(p), 2), torch.zeros(len(p), 2))
-    value = marginal_likelihood("matern52", o.X, o.y, o.mask, h).log_likelihood
+    e = marginal_likelihood("matern52", o.X, o.y, o.mask, h)
+    # over all means, each as probable as any other, the likelihood is that of the best one times its deviation
+    value = e.log_likelihood - 0.5 * e.mean_precision.log()
     value = value + log_prior(h, torch.isnan(o.noise), typical_amplitude(o.y, o.mask))[0]
     weight = torch.where(p[..., 0] <= math.log(20), value, -torch.inf).softmax(0)[..., None]
     mean = (weight * p).sum(0)
@@ -78,3 +81,15 @@ def test_the_same_seed_gives_the_same_samples_and_few_data_leave_the_prior():
     # the penalty is a log-normal density of lengthscales: its logs are 3 below the centre
     assert abs(h.lengthscale.log().mean().item() - (math.sqrt(2) - 3)) < 0.3
     assert torch.isfinite(h.mean).all()
+
+
+def test_studies_in_lockstep_have_the_samples_that_each_has_alone():
+    one, other = data(0.01, 0.01), data(0.05, math.nan)
+    both = stack([one, other])
+    best = maximize("matern52", both.X, both.y, both.mask, both.noise)
+    found = sample("matern52", both, best, 5, source_of((3, 4)))
+    assert found.lengthscale.shape == (2, 5, 2, 1)
+    for i, (o, seed) in enumerate(((one, 3), (other, 4))):
+        alone = sample("matern52", o, Hyperparameters(*(part[i] for part in best)), 5, source_of(seed))
+        for part, own in zip(found, alone, strict=True):
+            torch.testing.assert_close(part[i], own)

@@ -62,20 +62,40 @@ def truncation(
     return hazard, torch.where(a < SERIES_BELOW, series, 1 - hazard * (hazard + a))
 
 
+MOST_JITTER = 1e-2
+"""What fails beyond this share of the amplitude is not a covariance with a rounding error."""
+
+
 def cholesky(
     matrix: Float[Tensor, "*b n n"], amplitude: Float[Tensor, "*b"], jitter: float = 1e-10
 ) -> Float[Tensor, "*b n n"]:
     """Lower Cholesky factor of `matrix + jitter * amplitude * I`; the jitter grows tenfold where it fails.
 
     The jitter is relative to the *prior* amplitude: rounding errors of a posterior covariance scale with it,
-    and a jitter relative to the small posterior diagonal fails for dense noise-free data (METHOD 12.3).
+    and a jitter relative to the small posterior diagonal fails for dense noise-free data (METHOD 12.3). Of a matrix
+    that needs more than `MOST_JITTER` the negative eigenvalues are taken for zero; where an entry is not a finite
+    number, all of the factor is NaN.
     """
     eye = torch.eye(matrix.shape[-1], dtype=matrix.dtype, device=matrix.device)
     scale = amplitude[..., None, None]
     factor, failed = torch.linalg.cholesky_ex(matrix + jitter * scale * eye)
-    while bool(failed.any()) and jitter < 1e-2:
+    while bool(failed.any()) and jitter < 0.99 * MOST_JITTER:
         jitter *= 10
         retried, still_failed = torch.linalg.cholesky_ex(matrix + jitter * scale * eye)
         factor = torch.where((failed > 0)[..., None, None], retried, factor)
         failed = torch.where(failed > 0, still_failed, failed)
+    if bool(failed.any()):
+        factor = torch.where((failed > 0)[..., None, None], _clipped_factor(matrix, jitter * scale), factor)
     return factor
+
+
+def _clipped_factor(matrix: Float[Tensor, "*b n n"], added: Float[Tensor, "*b 1 1"]) -> Float[Tensor, "*b n n"]:
+    """Lower triangular factor of the nearest matrix without negative eigenvalues, with so much added to all of them."""
+    is_finite = torch.isfinite(matrix + added).flatten(-2).all(-1)[..., None, None]
+    symmetric = torch.where(is_finite, (matrix + matrix.mT) / 2, 0.0)
+    values, vectors = torch.linalg.eigh(symmetric)
+    values = values.clamp(min=0.0) + torch.where(is_finite, added, 1.0)[..., 0]
+    # with A = H H', and H' = Q R: A = R' R
+    lower = torch.linalg.qr((vectors * values.sqrt()[..., None, :]).mT).R.mT
+    sign = torch.where(lower.diagonal(dim1=-2, dim2=-1) < 0, -1.0, 1.0)
+    return torch.where(is_finite, lower * sign[..., None, :], torch.nan)

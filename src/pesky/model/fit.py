@@ -63,7 +63,10 @@ def maximize(
     rows = math.prod(w) * j
     X, y, mask, noise = X.reshape(rows, n, d), y.reshape(rows, n), mask.reshape(rows, n), noise.reshape(rows)
     typical = typical_amplitude(y, mask)
-    lower, upper = log_bounds(d, X)
+    # the search has one box for all rows: amplitudes in it are relative to the typical one of each
+    lower, upper = log_bounds(d, X.new_ones(()))
+    unit = X.new_zeros(rows, d + 2)
+    unit[:, d] = typical.log()
 
     def start(lengthscale: float, log_noise: float) -> Tensor:
         values = [math.log(lengthscale * math.sqrt(d))] * d + [0.0, log_noise]
@@ -72,17 +75,17 @@ def maximize(
     starts = [start(0.25, -8.0), start(1.0, -4.0)]
     if previous is not None:
         last = (previous.lengthscale.log(), previous.amplitude.log()[..., None], previous.noise.log()[..., None])
-        starts.append(torch.cat(last, -1).view(rows, d + 2))
+        starts.append(torch.cat(last, -1).view(rows, d + 2) - unit)
     study = torch.arange(rows, device=X.device).div(j, rounding_mode="floor").repeat(len(starts))
 
     def evaluate(p: Tensor) -> tuple[Tensor, Tensor]:
-        value, gradient = objective(kernel, X, y, mask, noise, typical, p.view(-1, rows, d + 2))
+        value, gradient = objective(kernel, X, y, mask, noise, typical, p.view(-1, rows, d + 2) + unit)
         return -value.view(-1, 1), -gradient.view(-1, 1, d + 2)
 
     first = torch.stack(starts).flatten(0, 1).clamp(lower, upper)
     found = sqp.minimize(evaluate, first, lower, upper, radius=0.12, steps=steps, tolerance=1e-4, group=study)
     best = torch.where(torch.isfinite(found.values), found.values, torch.inf).view(-1, rows).argmin(0)
-    chosen = found.x.view(-1, rows, d + 2)[best, torch.arange(rows, device=X.device)]
+    chosen = found.x.view(-1, rows, d + 2)[best, torch.arange(rows, device=X.device)] + unit
     h = unpack(chosen[None], noise)
     h = h._replace(mean=marginal_likelihood(kernel, X, y, mask, h).mean)
     return Hyperparameters(*(part[0].view(*w, j, *part.shape[2:]) for part in h))

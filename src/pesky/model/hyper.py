@@ -110,7 +110,9 @@ def without_padding(matrix: Float[Tensor, "*b j n n"], mask: Bool[Tensor, "*#b j
 class MarginalLikelihood(NamedTuple):
     log_likelihood: Float[Tensor, "*b j"]
     mean: Float[Tensor, "*b j"]
-    """The constant mean used: the given one, or the one of largest likelihood."""
+    """The constant mean of largest likelihood."""
+    mean_precision: Float[Tensor, "*b j"]
+    """How well the data tell it, 1' K^-1 1: with a flat prior its variance is the inverse."""
     by_log_lengthscale: Float[Tensor, "*b j d"]
     by_log_amplitude: Float[Tensor, "*b j"]
     by_log_noise: Float[Tensor, "*b j"]
@@ -138,7 +140,8 @@ def marginal_likelihood(
     inverse = torch.cholesky_inverse(root)
     ones = mask.to(y.dtype).expand(inverse.shape[:-1])
     weight = (inverse @ ones[..., None])[..., 0]
-    mean = (weight * y).sum(-1) / (weight * ones).sum(-1).clamp(min=1e-300)
+    precision = (weight * ones).sum(-1)
+    mean = (weight * y).sum(-1) / precision.clamp(min=1e-300)
     residual = torch.where(mask, y - mean[..., None], 0.0)
     solved = (inverse @ residual[..., None])[..., 0]
     log_likelihood = (
@@ -152,7 +155,9 @@ def marginal_likelihood(
     by_lengthscale, by_amplitude = by_kernel(kernel, scaled, d2, sensitivity, correlations, h.amplitude)
     by_datum_noise = 0.5 * noise * sensitivity.diagonal(dim1=-2, dim2=-1)
     by_noise = by_datum_noise.sum(-1)
-    return MarginalLikelihood(log_likelihood, mean, by_lengthscale, by_amplitude, by_noise, -solved, by_datum_noise)
+    return MarginalLikelihood(
+        log_likelihood, mean, precision, by_lengthscale, by_amplitude, by_noise, -solved, by_datum_noise
+    )
 
 
 def by_kernel(

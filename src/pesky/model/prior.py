@@ -10,6 +10,7 @@ from pesky.model.hyper import Hyperparameters
 
 LOG_LENGTHSCALE = (math.log(5e-3), math.log(20.0))
 LOG_AMPLITUDE = (math.log(1e-3), math.log(1e4))
+"""As multiples of the typical one: that of values which lie close together far from their threshold is large."""
 LOG_NOISE = (math.log(1e-8), math.log(10.0))
 
 
@@ -36,7 +37,9 @@ def log_prior(
     return value, gradient
 
 
-def log_bounds(d: int, like: Tensor) -> tuple[Float[Tensor, " p"], Float[Tensor, " p"]]:
-    """The least and the largest (log lengthscales, log amplitude, log noise)."""
-    bounds = torch.tensor([LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE], dtype=like.dtype, device=like.device)
-    return bounds[:, 0], bounds[:, 1]
+def log_bounds(d: int, typical: Float[Tensor, "*b"]) -> tuple[Float[Tensor, "*b p"], Float[Tensor, "*b p"]]:
+    """The least and the largest (log lengthscales, log amplitude, log noise) of rows with these typical amplitudes."""
+    bounds = torch.tensor([LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE], dtype=typical.dtype)
+    own = bounds.to(typical.device).repeat(*typical.shape, 1, 1)
+    own[..., d, :] += typical.log()[..., None]
+    return own[..., 0], own[..., 1]

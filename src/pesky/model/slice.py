@@ -93,7 +93,7 @@ def sample(
     relative = None if relative_noise is None else relative_noise.reshape(-1, n)[row]
     infer_noise, typical = torch.isnan(noise), typical_amplitude(y, mask)
     low, high = flat_range(y, mask)
-    lower, upper = log_bounds(d, y)
+    lower, upper = log_bounds(d, typical)
 
     def unpack(state: Float[Tensor, "c p"], which: Int[Tensor, " c"]) -> Hyperparameters:
         amplitude = state[:, d].exp()
@@ -102,14 +102,14 @@ def sample(
 
     def log_density(state: Float[Tensor, "c p"], which: Int[Tensor, " c"]) -> Float[Tensor, " c"]:
         h, p = unpack(state, which), state[:, :-1]
-        within = (h.mean >= low[which]) & (h.mean <= high[which]) & ((p >= lower) & (p <= upper)).all(-1)
+        within = (h.mean >= low[which]) & (h.mean <= high[which]) & ((p >= lower[which]) & (p <= upper[which])).all(-1)
         each = datum_noise(h.noise, h.amplitude, None if relative is None else relative[which])
         value = log_likelihood(kernel, X[which], y[which], mask[which], h, each)
         value = value + log_prior(h, infer_noise[which], typical[which])[0]
         return torch.where(within, value, -torch.inf)
 
-    alone = updated_alone(d, infer_noise)
-    state = run(log_density, start_state(start, low, high), shape, [d, d + 1, d + 2], alone, sweeps, source)
+    alone, begun = updated_alone(d, infer_noise), start_state(start, (lower, upper), (low, high))
+    state = run(log_density, begun, shape, [d, d + 1, d + 2], alone, sweeps, source)
     h = unpack(state, torch.arange(len(row), device=row.device))
     return Hyperparameters(*(part.view(*shape, *part.shape[1:]) for part in h))
 
@@ -140,11 +140,12 @@ def flat_range(
     return low, torch.where(there, seen, -torch.inf).amax(-1) + 1
 
 
-def start_state(h: Hyperparameters, low: Float[Tensor, " c"], high: Float[Tensor, " c"]) -> Float[Tensor, "c p"]:
+def start_state(
+    h: Hyperparameters, of_logs: tuple[Float[Tensor, "c q"], Float[Tensor, "c q"]], of_mean: tuple[Tensor, Tensor]
+) -> Float[Tensor, "c p"]:
     """The state of chains that start at h, or close to it, where the prior has them: logs, and the mean."""
     logs = torch.cat([h.lengthscale.log(), torch.stack([h.amplitude.log(), h.noise.log()], -1)], -1).flatten(0, -2)
-    mean = torch.minimum(torch.maximum(h.mean.flatten(), low), high)
-    return torch.cat([logs.clamp(*log_bounds(h.lengthscale.shape[-1], logs)), mean[:, None]], -1)
+    return torch.cat([logs.clamp(*of_logs), h.mean.flatten().clamp(*of_mean)[:, None]], -1)
 
 
 def run(

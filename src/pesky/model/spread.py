@@ -6,22 +6,22 @@ all draws as many as are wanted, by their weights. It takes a few hundred likeli
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.infer.gaussian import cholesky
 from pesky.model.hyper import (
     Hyperparameters,
     datum_noise,
     marginal_likelihood,
     noise_variance,
-    padded_gram,
     typical_amplitude,
 )
 from pesky.model.kernel import Kernel
 from pesky.model.prior import log_bounds, log_prior
+from pesky.numerics.rng import Source, normal, uniform
 from pesky.observations import Observations
 
 ROUNDS, DRAWS = 4, 64
@@ -40,16 +40,21 @@ class _Posterior:
         self.kernel: Kernel = kernel
         self.o = o
         self.typical, self.infer_noise = typical_amplitude(o.y, o.mask), torch.isnan(o.noise)
-        self.lower, self.upper = log_bounds(o.X.shape[-1], o.y)
+        self.lower, self.upper = log_bounds(o.X.shape[-1], self.typical)
 
     def __call__(self, p: Float[Tensor, "m j q"]) -> tuple[Float[Tensor, "m j"], Float[Tensor, "m j q"]]:
-        """The density that has its maximum where the fit has its own, and its gradient."""
+        """The density, and the gradient of that which has its maximum where the fit has its own.
+
+        The fit takes the best mean for the true one. The density is an integral over all means: that is a factor of the
+        deviation which the data leave of it, and without it three values would be as if they were two.
+        """
         o, h = self.o, self.unpack(p)
         e = marginal_likelihood(self.kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
+        of_mean = torch.where(o.mask.any(-1), -0.5 * e.mean_precision.clamp(min=1e-300).log(), 0.0)
         prior, by_prior = log_prior(h, self.infer_noise, self.typical)
         by_noise = torch.where(self.infer_noise, e.by_log_noise, 0.0)
         by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
-        return e.log_likelihood + prior, by_data + by_prior
+        return e.log_likelihood + of_mean + prior, by_data + by_prior
 
     def unpack(self, p: Float[Tensor, "m j q"]) -> Hyperparameters:
         amplitude = p[..., -2].exp()
@@ -61,13 +66,13 @@ class _Posterior:
         return ((p >= self.lower) & (p <= self.upper)).all(-1)
 
 
-def sample(
-    kernel: Kernel, o: Observations, best: Hyperparameters, count: int, generator: torch.Generator
-) -> Hyperparameters:
-    """So many samples of the hyperparameters of rows that are numbers; `best` are those of the maximum."""
-    posterior = _Posterior(kernel, o)
+def sample(kernel: Kernel, o: Observations, best: Hyperparameters, count: int, source: Source) -> Hyperparameters:
+    """So many samples, (*w, s, j), of the hyperparameters of rows that are numbers; `best` are those of the maximum."""
+    *w, j = best.amplitude.shape
+    own = _in_a_row(o)
+    posterior = _Posterior(kernel, own)
     p = torch.cat([best.lengthscale.log(), best.amplitude.log()[..., None], best.noise.log()[..., None]], -1)
-    p = p.clamp(posterior.lower, posterior.upper)
+    p = p.flatten(0, -2).clamp(posterior.lower, posterior.upper)
     is_free = torch.ones_like(p, dtype=torch.bool)
     is_free[..., -1] = posterior.infer_noise
     gaussians, every = [(p, _curvature(posterior, p))], p[None]
@@ -75,16 +80,31 @@ def sample(
     log_weight = torch.zeros_like(value)
     for _ in range(ROUNDS):
         center, root = gaussians[-1]
-        normal = torch.randn(DRAWS, *p.shape, generator=generator, dtype=p.dtype).to(p)
-        drawn = torch.where(is_free, center + WIDER * (root @ normal[..., None])[..., 0], p)
+        drawn = normal(source, *w, DRAWS, j, p.shape[-1], like=p).movedim(len(w), 0).flatten(1, -2)
+        drawn = torch.where(is_free, center + WIDER * (root @ drawn[..., None])[..., 0], p)
         found = posterior(drawn.clamp(posterior.lower, posterior.upper))[0]
         found = torch.where(posterior.within(drawn) & torch.isfinite(found), found, -torch.inf)
         every, value = torch.cat([every, drawn]), torch.cat([value, found])
         log_weight = value - _log_density(every, gaussians, is_free)
         gaussians.append(_moments(every, log_weight, is_free))
-    chosen = _resampled(log_weight, count, generator)
+    order = uniform(source, *w, j, count, like=p).flatten(0, -2).argsort(-1)
+    chosen = _resampled(log_weight, count, order)
     p = torch.gather(every, 0, chosen[..., None].expand(*chosen.shape, p.shape[-1]))
-    return _with_means(kernel, o, posterior.unpack(p), generator)
+    at_random = normal(source, *w, count, j, like=p).movedim(len(w), 0).flatten(1)
+    h = _with_means(kernel, own, posterior.unpack(p), at_random)
+    return Hyperparameters(*(part.view(count, *w, j, *part.shape[2:]).movedim(0, len(w)) for part in h))
+
+
+def _in_a_row(o: Observations) -> Observations:
+    """The rows of all studies as those of one, as far as they are looked at here."""
+    return replace(
+        o,
+        X=o.X.flatten(0, -3),
+        y=o.y.flatten(0, -2),
+        mask=o.mask.flatten(0, -2),
+        noise=o.noise.flatten(),
+        relative_noise=None if o.relative_noise is None else o.relative_noise.flatten(0, -2),
+    )
 
 
 def _curvature(posterior: _Posterior, p: Float[Tensor, "j q"]) -> Float[Tensor, "j q q"]:
@@ -124,21 +144,18 @@ def _moments(
     return center, torch.linalg.cholesky(covariance)
 
 
-def _resampled(log_weight: Float[Tensor, "m j"], count: int, generator: torch.Generator) -> Int[Tensor, "s j"]:
+def _resampled(log_weight: Float[Tensor, "m j"], count: int, order: Int[Tensor, "j s"]) -> Int[Tensor, "s j"]:
     """Which draws are taken, in proportion to their weights, as evenly as can be; each row in an order of its own."""
     share = log_weight.softmax(0).cumsum(0).mT.contiguous()
     at = (torch.arange(count, dtype=share.dtype, device=share.device) + 0.5) / count
     chosen = torch.searchsorted(share, at.expand(len(share), -1).contiguous()).clamp(max=share.shape[-1] - 1)
-    order = torch.rand(chosen.shape, generator=generator).argsort(-1).to(chosen.device)
     return torch.gather(chosen, -1, order).mT
 
 
-def _with_means(kernel: Kernel, o: Observations, h: Hyperparameters, generator: torch.Generator) -> Hyperparameters:
+def _with_means(
+    kernel: Kernel, o: Observations, h: Hyperparameters, at_random: Float[Tensor, "s j"]
+) -> Hyperparameters:
     """With a constant mean for each sample, drawn from what the data leave open of it."""
-    data_noise = datum_noise(h.noise, h.amplitude, o.relative_noise)
-    mean = marginal_likelihood(kernel, o.X, o.y, o.mask, h, data_noise).mean
-    root = cholesky(padded_gram(kernel, o.X, o.mask, h, data_noise), h.amplitude)
-    ones = o.mask.to(mean).expand(root.shape[:-1])
-    precision = torch.linalg.solve_triangular(root, ones[..., None], upper=False).square().sum((-2, -1))
-    normal = torch.randn(mean.shape, generator=generator, dtype=mean.dtype).to(mean)
-    return h._replace(mean=mean + normal * torch.minimum(precision.clamp(min=1e-300).rsqrt(), h.amplitude.sqrt()))
+    e = marginal_likelihood(kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
+    deviation = torch.minimum(e.mean_precision.clamp(min=1e-300).rsqrt(), h.amplitude.sqrt())
+    return h._replace(mean=e.mean + at_random * deviation)

@@ -22,6 +22,8 @@ from pesky.observations import Observations
 FIRST_SWEEPS, LATER_SWEEPS = 50, 10
 SPREAD = 16
 """Samples of hyperparameters as uncertain as the data leave them, beside those of the maximum."""
+SAMPLES_OF_FEW = 8
+"""The same in the place of the maximum, where there are few data."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,8 @@ class GP:
     """Hyperparameter samples, for "slice"."""
     warp: bool = True
     outliers: bool = True
+    few: int = 10
+    """Data of a row, on average, up to which "maximum" is not relied upon: samples stand in its place."""
 
     def __post_init__(self) -> None:
         if self.kernel not in get_args(Kernel):
@@ -86,6 +90,8 @@ class GP:
             raise ProblemError(
                 f"GP: {unknown_name('source of hyperparameters', self.hyperparameters, ('maximum', 'slice'))}"
             )
+        if self.few < 0:
+            raise ProblemError(f"GP: few was {self.few}: expected a number of data, zero or more.")
         if self.samples < 1:
             raise ProblemError(f"GP: samples was {self.samples}: expected at least 1 hyperparameter sample.")
 
@@ -184,16 +190,36 @@ class GP:
             sweeps = LATER_SWEEPS if bool(goes_on.all()) else FIRST_SWEEPS
         return warped_slice.sample_rows(self.kernel, own, data, h, warp, sweeps, generator)
 
-    def spread(self, observations: Observations, h: Hyperparameters, generator: torch.Generator) -> Hyperparameters:
-        """Samples of what the observations leave open of hyperparameters whose maximum is h.
+    def doubted(self, observations: Observations, h: Hyperparameters, source: Source) -> Hyperparameters:
+        """Samples in the place of the maximum h, of few data; else h itself.
 
-        They are h itself where they are known or samples already; those of yes/no rows stay those of the maximum.
+        Few data are explained best by hyperparameters with which more is known than anybody knows (METHOD 10).
+        """
+        numbers = observations.likelihoods.is_gaussian
+        count = observations.select(numbers).mask.to(h.amplitude).sum(-1)
+        if self.hyperparameters != "maximum" or not bool((count.mean(-1) <= self.few).any()):
+            return h
+        return self._sampled(observations, h, numbers, SAMPLES_OF_FEW, source)
+
+    def spread(self, observations: Observations, h: Hyperparameters, generator: torch.Generator) -> Hyperparameters:
+        """Samples of what the observations leave open of hyperparameters whose maximum, or some samples, are h.
+
+        They are h itself where they are known or by slice sampling; those of yes/no rows stay those of the maximum.
         """
         numbers = observations.likelihoods.is_gaussian
         if self.hyperparameters != "maximum" or not bool(numbers.any()):
             return h
-        samples = spread.sample(self.kernel, observations.select(numbers), h.rows(numbers), SPREAD, generator)
-        return samples.interleave(h.rows(~numbers), ~numbers)
+        if h.amplitude.dim() > 1:
+            lengthscale, amplitude, noise = (part.log().mean(0).exp() for part in h[:3])
+            h = Hyperparameters(lengthscale, amplitude, noise, h.mean.mean(0))
+        return self._sampled(observations, h, numbers, SPREAD, generator)
+
+    def _sampled(
+        self, o: Observations, h: Hyperparameters, numbers: Bool[Tensor, " J"], count: int, source: Source
+    ) -> Hyperparameters:
+        """Samples of the rows that are numbers, around h; the others are the same in each."""
+        samples = spread.sample(self.kernel, o.select(numbers), h.rows(numbers), count, source)
+        return samples if bool(numbers.all()) else samples.interleave(h.rows(~numbers), ~numbers)
 
     def condition(
         self, observations: Observations, h: Hyperparameters, snap: Callable[[Tensor], Tensor] | None

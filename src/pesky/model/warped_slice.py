@@ -26,8 +26,10 @@ def sample(
     data = data.rows(rows_of_chains(shape, data.X))
     infer_noise, sign = torch.isnan(data.noise), warp.strength.sign().flatten()
     lower, upper = (
-        torch.cat([of_logs.expand(len(sign), -1), of_warp], -1)
-        for of_logs, of_warp in zip(log_bounds(d, data.y), warp_bounds(data, sign), strict=True)
+        torch.cat([of_logs, of_warp], -1)
+        for of_logs, of_warp in zip(
+            log_bounds(d, typical_amplitude(data.y, data.mask)), warp_bounds(data, sign), strict=True
+        )
     )
 
     def unpack(state: Float[Tensor, "c p"], which: Int[Tensor, " c"]) -> tuple[Hyperparameters, WarpedData]:
@@ -51,7 +53,8 @@ def sample(
 
     p = torch.stack([warp.strength.abs().log(), warp.shift], -1).flatten(0, -2).clamp(lower[:, -2:], upper[:, -2:])
     y = warp_data(data, sign * p[:, 0].exp(), p[:, 1]).y
-    state = torch.cat([start_state(start, *flat_range(y, data.mask)), p], -1)
+    begun = start_state(start, (lower[:, :-2], upper[:, :-2]), flat_range(y, data.mask))
+    state = torch.cat([begun, p], -1)
     alone = [*updated_alone(d, infer_noise), d + 3, d + 4]
     state = run(log_density, state, shape, [d, d + 1, d + 2], alone, sweeps, generator)
     h, w = unpack(state, torch.arange(len(state), device=state.device))

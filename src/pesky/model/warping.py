@@ -256,8 +256,8 @@ def _maximize(
 ) -> tuple[Float[Tensor, "j q"], Float[Tensor, " j"]]:
     """The best parameters from one start for each row, and their penalized likelihood."""
     d = data.X.shape[-1]
-    bounds = zip(log_bounds(d, start), warp_bounds(data, sign), strict=True)
-    lower, upper = (torch.cat([own.expand(len(start), -1), of_warp], -1) for own, of_warp in bounds)
+    bounds = zip(log_bounds(d, typical_amplitude(data.y, data.mask)), warp_bounds(data, sign), strict=True)
+    lower, upper = (torch.cat([own, of_warp], -1) for own, of_warp in bounds)
     # in units of each row's own box, since the search has one for all
     width = upper - lower
 

@@ -183,8 +183,9 @@ class Surrogates:
             alike = _alike(measured, relevant)
             last = self.model.fit_warped(alike, names, self._snap, previous, generator, has_objective)
             belief = last.belief
-            if relevant is not None:
-                h = _constant(belief.hyperparameters, relevant)
+            h = self.model.doubted(last.observations, belief.hyperparameters, generator)
+            if relevant is not None or h is not belief.hyperparameters:
+                h = _constant(h, relevant)
                 belief = self.model.condition(replace(last.observations, X=measured.X), h, self._snap)
             if last.observations.warp is not None:
                 o = o.warped(last.observations.warp.spread(self._is_measured))
