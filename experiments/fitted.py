@@ -1,4 +1,4 @@
-"""Hyperparameters that nobody knows: by maximum, by samples, or as is the default by samples of few data only.
+"""Hyperparameters that nobody knows: by maximum, by samples as long as data are few, by samples always, or by slices.
 
 Outcomes are measured together or one at a time. The functions are those of `experiments.decoupled` in two dimensions;
 the kernel is the default, which is not theirs, and only their noise is told. All curves count evaluations of single
@@ -14,15 +14,15 @@ from experiments.worlds import drawn
 from pesky.acquire import rule_of
 from pesky.model.surrogate import GP
 
-MAXIMUM, SAMPLES, SLICE = GP(few=0), GP(few=1000), GP(hyperparameters="slice")
+FEW, SAMPLES, SLICE = GP(few=10), GP(few=1000), GP(hyperparameters="slice")
 DRAWN = Experiment(
     figure="fitted_2d",
     worlds=partial(drawn, 2, model=GP()),
     contenders={
         "pesc coupled": Contender(rule_of("pesc")),
         "pesc decoupled": decoupled(rule_of("pesc")),
-        "pesc coupled, maximum": Contender(rule_of("pesc"), model=MAXIMUM),
-        "pesc decoupled, maximum": decoupled(rule_of("pesc"), MAXIMUM),
+        "pesc coupled, few": Contender(rule_of("pesc"), model=FEW),
+        "pesc decoupled, few": decoupled(rule_of("pesc"), FEW),
         "pesc coupled, samples": Contender(rule_of("pesc"), model=SAMPLES),
         "pesc decoupled, samples": decoupled(rule_of("pesc"), SAMPLES),
         "pesc coupled, slice": Contender(rule_of("pesc"), model=SLICE),

@@ -80,7 +80,7 @@ class GP:
     """Hyperparameter samples, for "slice"."""
     warp: bool = True
     outliers: bool = True
-    few: int = 10
+    few: int = 0
     """Data of a row, on average, up to which "maximum" is not relied upon: samples stand in its place."""
 
     def __post_init__(self) -> None:
