@@ -36,6 +36,8 @@ from pesky.space.exact import Exact, exact_outcomes
 FAR = 1e4
 """The largest scaled value. No model has an amplitude that reaches back from there, it is a hundred deviations away at
 the least; from 1e6 on, expectation propagation gave gains that were no numbers."""
+REMOTE = 1e3
+"""Units by which one limit of an outcome is too far away to be the zero of its row, where another one is not."""
 LARGEST = 1e30
 """The largest distance to a threshold that is a unit, of values that do not vary, and the largest noise in such units:
 squares of more overflow, or leave nothing of a variance that is given in the outcome's own units."""
@@ -105,12 +107,14 @@ class Observations:
     def in_units_of(self, other: "Observations") -> "Observations":
         """The same observations, scaled and warped as the other ones: hyperparameters of one then suit both."""
         assert self.warp is None
-        ratio = (self.scale / other.scale)[:, None]
-        shift = ((self.offset - other.offset) / other.scale)[:, None]
+        turned = self.direction * other.direction  # an outcome with limits on both sides may have its zero at the other
+        ratio = (turned * self.scale / other.scale)[:, None]
+        shift = ((turned * self.offset - other.offset) / other.scale)[:, None]
         scaled = replace(
             self,
             y=torch.where(self.mask, (self.y * ratio + shift).clamp(-FAR, FAR), 0.0),
             noise=(self.noise.sqrt() * ratio[:, 0]).clamp(max=LARGEST).square(),
+            direction=other.direction,
             offset=other.offset,
             scale=other.scale,
         )
@@ -194,7 +198,8 @@ def observe(
     exact: Mapping[str, Exact],
 ) -> Observations:
     """The observations of rows with these points and values, the latter in the units of the outcomes."""
-    constraints = [_lower_limit(problem, name) for name in problem.rows[1:]]
+    seen = [exact[name].spread if name in exact else v for name, v in zip(problem.rows, values, strict=True)]
+    constraints = [_lower_limit(problem, *row) for row in zip(problem.rows[1:], seen[1:], strict=True)]
     direction = [problem.sign, *(constraint.direction for constraint in constraints)]
     threshold = [None, *(constraint.threshold for constraint in constraints)]
     is_yes_no = [False, *(constraint.is_yes_no for constraint in constraints)]
@@ -242,11 +247,19 @@ def conditions_of(problem: Problem, o: Observations, *, always: bool = False) ->
     return Conditions(tuple(rows), sense, torch.stack(torch.broadcast_tensors(*bounds), -1), len(problem.rows))
 
 
-def _lower_limit(problem: Problem, outcome: str) -> Constraint:
-    """The constraint whose threshold is the zero of a row: the tightest of those in the direction of the first."""
+def _lower_limit(problem: Problem, outcome: str, values: Float[Tensor, " n"]) -> Constraint:
+    """The constraint whose threshold is the zero of a row: the tightest of those in the direction of the first.
+
+    Unless that is so remote from the values, like -1e9 for none, that they would all be alike from there.
+    """
     own = [condition for condition in problem.conditions if condition.outcome == outcome]
-    same = [each for each in own if each.direction == own[0].direction]
-    return max(same, key=lambda each: each.direction * each.threshold)
+    sides = [[each for each in own if each.direction == side] for side in (own[0].direction, -own[0].direction)]
+    first, *other = (max(side, key=lambda each: each.direction * each.threshold) for side in sides if side)
+    if not other or not len(values):
+        return first
+    middle, spread = float(values.mean()), float(values.std(correction=0))
+    away, from_other = (abs(middle - each.threshold) for each in (first, *other))
+    return other[0] if away > REMOTE * max(spread, from_other) else first
 
 
 def _standardize(

@@ -53,6 +53,25 @@ def test_of_several_limits_on_one_side_the_tightest_is_zero():
     assert conditions.low[1] == 0
 
 
+def test_a_remote_limit_leaves_the_other_its_digits():
+    problem = Problem(X, minimize="f", constraints=["t >= -1e9", "t <= 0"], noise=0)
+    told = [(torch.tensor([x]), functions(x)) for x in (0.1, 0.5, 0.8)]
+    o, near = (collect(problem, Space.of(problem), told[:n]) for n in (3, 2))
+    assert o.to_user(1, torch.zeros(())) == 0
+    assert o.y[1].abs().max() < 10
+    conditions = conditions_of(problem, o)
+    assert conditions is not None
+    assert conditions.low[1] == 0
+    assert (conditions.sense, conditions.bound[1]) == ((-1, 1), 0)
+    in_other = near.in_units_of(o)
+    torch.testing.assert_close(in_other.y[:, :2], o.y[:, :2])
+    both = Problem(X, minimize="f", constraints=["t >= -0.6", "t <= 0"], noise=0)
+    turned = collect(both, Space.of(both), told).in_units_of(o)
+    torch.testing.assert_close(turned.y, o.y)
+    p = measured(problem).predict({"x": 0.2}).probabilities
+    assert min(p.values()) > 0.99
+
+
 def test_each_constraint_has_its_own_probability_and_both_are_of_one_function():
     study = measured(BAND)
     for x in (0.35, 0.45, 0.52, 0.66, 0.75):
@@ -125,6 +144,8 @@ def test_what_other_limits_would_change():
     assert wide.expected == pytest.approx(min(functions(i / 1000)["f"] for i in range(1001)), abs=0.02)
     tables = study.tradeoffs()
     assert [table.constraint for table in tables] == ["t >= -0.1", "t <= 0.1"]
+    narrow = measured(Problem(X, minimize="f", constraints=["t >= -0.1", "t <= 0"], noise=0)).tradeoffs()
+    assert [len(table.prices) for table in narrow] == [4, 4]  # beyond the other limit there is nothing to ask about
 
 
 def test_a_known_outcome_and_parameters_may_have_bands():

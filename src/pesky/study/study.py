@@ -63,8 +63,8 @@ class Study(StudyData):
         seed: The same seed and the same data give the same questions; None draws one. A continued study keeps its own.
         model: `GP(...)`, or a function that fits a BoTorch model. It gets one pair (X, Y) per row, X (n, d) in the unit
             cube and Y (n, 1), and returns a fitted `ModelListGP`. Row 0 is the objective, to be minimized, the others
-            are the constraints, feasible at zero and above; all are scaled to about unit size. Rows that are known
-            are not among them.
+            are outcomes with constraints, feasible at zero and above; all are scaled to about unit size. Rows that are
+            known are not among them.
         rule: How questions are chosen: "pesc" or another name of `pesky.acquire.RULES`, a mapping with options, like
             {"name": "pesc", "options": "paper", "samples": 20} or {"name": "eic", "noise_factor": False}, or a rule
             itself. It is not stored: give it again to a study that is continued.

@@ -77,6 +77,17 @@ def tradeoffs(grounds: Grounds) -> tuple[Tradeoff, ...]:
     )
 
 
+def _contradicts(problem: Problem, k: int, threshold: float) -> bool:
+    """Whether no value would satisfy a constraint at this threshold and another one on the same outcome."""
+    constraint = problem.constraints[k]
+    against = [each for each in problem.constraints if each.outcome == constraint.outcome]
+    return any(
+        constraint.direction * (threshold - each.threshold) > 0
+        for each in against
+        if each.direction == -constraint.direction
+    )
+
+
 def _tradeoff(grounds: Grounds, k: int) -> Tradeoff:
     constraint, objective = grounds.problem.constraints[k], grounds.problem.objective
     values = [each.told[constraint.outcome] for each in grounds.points if constraint.outcome in each.told]
@@ -84,6 +95,8 @@ def _tradeoff(grounds: Grounds, k: int) -> Tradeoff:
     prices = []
     for times in STEPS if step > 0 else (0,):
         threshold = constraint.threshold + times * step
+        if times and _contradicts(grounds.problem, k, threshold):
+            continue
         best = best_anywhere(grounds.under({k: threshold}))
         prices.append(Price(threshold, best.expected, best.deviation, best.is_confident))
     return Tradeoff(str(constraint), objective, tuple(prices))
