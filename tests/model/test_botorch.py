@@ -72,11 +72,16 @@ def test_maximizing_flips_the_objective_alone():
     torch.testing.assert_close(high.covariance(unit(), unit()), low.covariance(unit(), unit()))
 
 
-def test_two_sided_bounds_are_two_rows_of_one_outcome():
-    model, belief = believe(constraints={2: (30.0, 50.0)})
-    assert belief.outcome_of_row == [0, 2, 2]
-    mean = model.posterior(LOWER + (UPPER - LOWER) * unit()).mean[:, 2]
-    torch.testing.assert_close(belief.mean(unit())[1:], torch.stack([mean - 30, 50 - mean]))
+def test_two_sided_bounds_are_two_conditions_of_one_row():
+    model, belief = believe(constraints={2: (30.0, 50.0), 0: (None, 4.0), 1: (None, 1.0)})
+    assert belief.outcome_of_row == [0, 2, 1]
+    posterior = model.posterior(LOWER + (UPPER - LOWER) * unit()).mean.mT
+    mean = belief.mean(unit())
+    torch.testing.assert_close(mean[1], posterior[2] - 30)
+    assert belief.conditions is not None
+    margins = torch.stack([posterior[2] - 30, 50 - posterior[2], 4 - posterior[0], 1 - posterior[1]])
+    torch.testing.assert_close(belief.conditions.margins(mean), margins)
+    assert believe(constraints={2: (30.0, None), 1: (None, 1.0)})[1].conditions is None
 
 
 def test_hyperparameters_come_in_the_units_of_the_cube_and_the_outcome():
