@@ -6,7 +6,7 @@ from time import process_time
 import pesky
 from benchmarks.case import Measured
 
-PARTS = ("hyperparameters", "draws", "EP", "maximizing")
+PARTS = ("hyperparameters", "x*", "given x*", "maximizing")
 
 
 def prepare_pesc(measured: Measured, seed: int, samples: int) -> Callable[[], dict[str, float]]:
@@ -26,6 +26,12 @@ def prepare_pesc(measured: Measured, seed: int, samples: int) -> Callable[[], di
         study.ask()
         assert study.decision is not None
         stages = study.decision.seconds
-        return dict(zip(PARTS, (fitted - start, stages["x*"], stages["ep"], stages["maximize"]), strict=True))
+        return dict(
+            zip(
+                PARTS,
+                (fitted - start, stages["x*"], stages.get("ep", 0.0) + stages.get("samples", 0.0), stages["maximize"]),
+                strict=True,
+            )
+        )
 
     return ask

@@ -27,7 +27,9 @@ def named(name: str, samples: int | None = None) -> Rule:
     """PESC with the options of this name, or else the rule of this name; with so many samples, if not its own."""
     if name in OPTIONS:
         options = OPTIONS[name]
-        return PredictiveEntropySearch(options if samples is None else replace(options, samples=samples))
+        # Where there are cells, samples of x* have no say.
+        fixed = samples is None or options.cells is not None
+        return PredictiveEntropySearch(options if fixed else replace(options, samples=samples))
     return RULES[name]() if samples is None else with_samples(RULES[name](), samples)
 
 

@@ -19,7 +19,8 @@ def measure_agreement(
     for seed in range(seeds):
         sets = []
         for dataset in oracle.datasets:
-            sets.append(compare(curves(dataset, oracle.grid, rule, seed), dataset.gains))
+            points = oracle.grid if dataset.points is None else dataset.points
+            sets.append(compare(curves(dataset, points, rule, seed), dataset.gains))
             report()
         by_seed.append(sets)
     return by_seed

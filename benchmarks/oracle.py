@@ -29,6 +29,8 @@ class Dataset:
     gains: Float[Tensor, "J n"]
     errors: Float[Tensor, "J n"] | None = None
     """Standard errors of the gains, where they are known."""
+    points: Float[Tensor, "n d"] | None = None
+    """Where the gains are given; None: on the grid of the oracle."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from benchmarks.styles import style_of
 
 KINDS = {"efficiency": "everything together", "decoupled": "outcomes apart"}
-LABELS = {"paper": "pesc-paper", "default": "pesc"}
+LABELS = {"paper": "pesc-paper", "ep": "pesc-ep", "default": "pesc"}
 """The settings that are drawn; a table has the others."""
 
 

@@ -56,6 +56,7 @@ def peak_of(lockstep: Lockstep, state: Progressed, options: PescOptions) -> Peak
     """Where the next question would be, and whose gain is the largest there."""
     context, rule = lockstep.context(state), PredictiveEntropySearch(options)
     acquisition = rule.acquisition(context)
+    assert isinstance(acquisition, InformationGain)  # of options without cells
     u = for_hyper_samples(
         context.belief, select(TaskValues(context, rule, acquisition, lockstep.task_options)).u[:, None]
     )

@@ -18,12 +18,19 @@ from experiments.files import OUT
 
 # A mark whose end was forgotten must not swallow the text up to the next table's.
 PLACE = re.compile(r"(<!-- table:([\w.-]+) -->\n)((?:(?!<!-- table:).)*?)(<!-- end -->)", re.DOTALL)
-REFERENCES = ("pesc", "pesc decoupled", "pesc coupled")
+REFERENCES = ("pesc", "pesc-ep", "pesc decoupled", "pesc coupled")
 """What the other rules are compared with: the first of these that there is."""
 FAR = 0.01
 """Gaps above this, at the last milestone, are counted: of a noise-free problem, runs at a local solution."""
-TIMED = ("pesc", "pesc-fine", "pesc-paper", "pesc decoupled")
-STAGES = {"x*": "x\\*", "ep": "EP", "maximize": "search", "recommend": "recommendation", "fit": "fit"}
+TIMED = ("pesc", "pesc-ep", "pesc-fine", "pesc-paper", "pesc decoupled")
+STAGES = {
+    "x*": "x\\*",
+    "ep": "EP",
+    "samples": "joint samples",
+    "maximize": "search",
+    "recommend": "recommendation",
+    "fit": "fit",
+}
 """What a step consists of, and what a reader calls it."""
 MISSING = "–"  # noqa: RUF001 (a dash is what a reader expects)
 ACCURACY = {

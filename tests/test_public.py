@@ -20,7 +20,7 @@ PUBLIC = {
         ProblemError Progress Real Recommendation Resource StorageError Study Task
     """,
     "pesky.acquire": """
-        AcquisitionFunction AugmentedLagrangian BotorchAcquisition Context DEFAULT DynamicGrid ExpectedImprovement
+        AcquisitionFunction AugmentedLagrangian BotorchAcquisition Context DEFAULT DynamicGrid EP ExpectedImprovement
         InformationGain IntegratedImprovement JointEntropySearch MaxValueEntropySearch OPTIONS PAPER PESC PescOptions
         PredictiveEntropySearch QuasiRandom RULES Random RejectionSampling Rule TwoStageImprovement
         UnconstrainedEntropySearch VolumeReduction information_gain rule_of with_pending

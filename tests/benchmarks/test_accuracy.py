@@ -3,6 +3,7 @@ import json
 import pytest
 import torch
 
+from benchmarks import grid_truth
 from benchmarks.accuracy import main
 from benchmarks.gain_curves import COMPARABLE, gain_curves, named
 from benchmarks.oracle import Dataset, read_oracle
@@ -41,7 +42,8 @@ def test_refuses_an_unknown_kernel(tmp_path):
 
 def test_prints_and_writes_the_figures_of_all_options(tmp_path, capsys):
     def curves(dataset: Dataset, grid, rule, seed):
-        assert (rule.options.samples, len(grid)) == (7, 3)
+        assert rule.options.cells or rule.options.samples == 7
+        assert len(grid) == 3
         return dataset.gains if rule.options.draws == DEFAULT.draws else dataset.gains.flip(-1)
 
     out = tmp_path / "accuracy.json"
@@ -54,6 +56,23 @@ def test_prints_and_writes_the_figures_of_all_options(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "paper" in printed
     assert "default" in printed
+    assert "CPU s" in printed
+
+
+def test_in_four_dimensions_the_truth_is_on_a_grid_of_places_where_x_may_be_best(tmp_path, monkeypatch):
+    monkeypatch.setitem(grid_truth.GRID_SIZES, 4, grid_truth.GridSize(0.5, 8, cells=30, samples=600))
+    monkeypatch.setattr(grid_truth, "CHECK_DRAWS", 40)
+    monkeypatch.setattr(grid_truth, "CHECK_BLOCK", 20)
+    out = tmp_path / "accuracy.json"
+
+    def curves(dataset: Dataset, points, rule, seed):
+        assert points.shape == (sum(grid_truth.PLACES), 4)
+        return dataset.gains
+
+    main(["--truth", "grid", "--dim", "4", "--datasets", "1", "--seeds", "1", "--check", "--json", str(out)], curves)
+    summary = json.loads(out.read_text())["summary"]
+    assert summary["default"]["efficiency"] == pytest.approx(1.0)
+    assert 0 < summary["by nearness"]["efficiency"] <= 1
 
 
 def test_totals_are_the_sum_of_rows(tmp_path):

@@ -4,7 +4,7 @@ import torch
 
 from experiments import figure_2a, peaks
 from experiments.lockstep import Lockstep
-from pesky.acquire import PescOptions, PredictiveEntropySearch
+from pesky.acquire import InformationGain, PescOptions, PredictiveEntropySearch
 
 QUICK = PescOptions(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
 
@@ -13,6 +13,7 @@ def test_the_contributions_of_all_samples_are_the_gain():
     worlds, rule = figure_2a.EXPERIMENT.build("pesc", (0, 1), "cpu")
     lockstep = Lockstep(worlds, rule, (0, 1))
     acquisition = PredictiveEntropySearch(QUICK).acquisition(lockstep.context(lockstep.begin()))
+    assert isinstance(acquisition, InformationGain)
     x = torch.rand(2, 1, 2, generator=torch.Generator().manual_seed(0))
     gain = acquisition.forward(x).sum((-2, -1))
     each = peaks.contributions(acquisition, x)

@@ -74,7 +74,7 @@ def test_a_table_of_times_tells_of_pesc_in_every_figure(tmp_path):
     write_json(tmp_path / "1ab.json", {"figure": "1ab"})
     page = rewritten(tmp_path, "<!-- table:time -->\n<!-- end -->\n")
     first, second = page.splitlines()[4:6]
-    assert first == "| 1c | `pesc-paper` | cpu | 8 | 10 | 9 | 0.50 | 60% | 20% | 20% | 0% | 0% |"
+    assert first == "| 1c | `pesc-paper` | cpu | 8 | 10 | 9 | 0.50 | 60% | 20% | 0% | 20% | 0% | 0% |"
     assert second.startswith("| 2a | `pesc` |")
     assert "eic" not in page
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from pesky import Budget, Problem, ProblemError, Real, Study, Task
-from pesky.acquire import DEFAULT, PAPER, AugmentedLagrangian, PescOptions, Rule, rule_of
+from pesky.acquire import DEFAULT, EP, PAPER, AugmentedLagrangian, PescOptions, Rule, rule_of
 from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 
@@ -18,7 +18,7 @@ FREE = Problem(BOX, minimize="f")
 def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
     assert Study(PROBLEM).rule == PredictiveEntropySearch(DEFAULT)
     seven = {"name": "pesc", "samples": 7}
-    assert Study(PROBLEM, rule=seven).rule == PredictiveEntropySearch(replace(DEFAULT, samples=7))
+    assert Study(PROBLEM, rule=seven).rule == PredictiveEntropySearch(replace(EP, samples=7))
     assert Study(PROBLEM, rule="eic").rule == ExpectedImprovement()
     assert Study(PROBLEM, rule=ExpectedImprovement(noise_factor=False)).rule == ExpectedImprovement(False)
     own = PescOptions(samples=4, draws=None, local_reach=None)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from pesky import ProblemError
-from pesky.acquire import DEFAULT, PAPER, rule_of
+from pesky.acquire import DEFAULT, EP, PAPER, rule_of
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.study_file.rule import rule_in
 from pesky.study_file.tables import RunTable
@@ -17,7 +17,7 @@ from pesky.study_file.tables import RunTable
     [
         ({}, PredictiveEntropySearch(DEFAULT)),
         ({"setting": "paper"}, PredictiveEntropySearch(PAPER)),
-        ({"samples": 7}, PredictiveEntropySearch(replace(DEFAULT, samples=7))),
+        ({"samples": 7}, PredictiveEntropySearch(replace(EP, samples=7))),
         ({"setting": "paper", "samples": 7}, PredictiveEntropySearch(replace(PAPER, samples=7))),
         ({"rule": {"name": "pesc", "setting": "paper"}}, PredictiveEntropySearch(PAPER)),
         ({"rule": {"name": "pesc", "options": "paper"}}, PredictiveEntropySearch(PAPER)),

@@ -14,12 +14,13 @@ from pesky.acquire.improvement.eic_decoupled import TwoStageImprovement
 from pesky.acquire.improvement.evr import VolumeReduction
 from pesky.acquire.improvement.ieci import IntegratedImprovement
 from pesky.acquire.pesc.gain import InformationGain, information_gain
-from pesky.acquire.pesc.options import DEFAULT, OPTIONS, PAPER, PescOptions
+from pesky.acquire.pesc.options import DEFAULT, EP, OPTIONS, PAPER, PescOptions
 from pesky.acquire.pesc.rule import PredictiveEntropySearch, UnconstrainedEntropySearch
 from pesky.acquire.registry import RULES, rule_of
 
 __all__ = [
     "DEFAULT",
+    "EP",
     "OPTIONS",
     "PAPER",
     "PESC",

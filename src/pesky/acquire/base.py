@@ -16,10 +16,12 @@ from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.numerics.rng import Seed, Source, draw_seed
 from pesky.numerics.runtime import Timings
-from pesky.optimum.sample import Optima, sample_optima
+from pesky.optimum.sample import Optima, sample_optima, sample_places
 from pesky.problem.fields import finite, whole
 from pesky.space import Space
 
+FINEST = 1e-10
+"""The least noise, as a share of the prior variance: beyond it are rounding errors."""
 CHUNK = {"cpu": 2_000_000, "cuda": 400_000_000}
 """Numbers in the largest tensor of one evaluation, on each kind of device; more points are taken in turns."""
 
@@ -56,6 +58,11 @@ class Context:
     def spread(self, count: int) -> Float[Tensor, "*w count d"]:
         """Points all over the space, others at every call."""
         return self.space.spread(count, self.draw_seed()).to(self.belief.points)
+
+    def sample_places(self, count: int, draws: int, candidates: int, polish_steps: int) -> Optima:
+        """Where x* may be; see `sample_places`. `candidates` is at how many points each draw is evaluated first."""
+        points = torch.cat([self.spread(candidates), self.belief.points], -2)
+        return sample_places(self.belief, count, draws, points, polish_steps, self.generator)
 
     def sample_optima(self, samples: int, draws: int | None, candidates: int, polish_steps: int) -> Optima:
         """Samples of x*; see `sample_optima`. `candidates` is at how many points each draw is evaluated first."""

@@ -1,9 +1,11 @@
 """Random numbers of one study, or of several in lockstep, each from a generator of its own.
 
-A study that goes in lockstep with others draws the very numbers that it would draw alone. Whether there is one study or
-several is seen in this file alone: who draws says how much, and the numbers of each study come from its own generator.
+A study that goes in lockstep with others draws the very numbers that it would draw alone, on the same kind of device.
+Whether there is one study or several is seen in this file alone: who draws says how much, and the numbers of each study
+come from its own generator.
 """
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -81,8 +83,12 @@ def _fill(
     fill: Callable[[Tensor, torch.Generator], Tensor],
     widths: Sequence[int] | None = None,
 ) -> Tensor:
-    out = torch.empty(size, dtype=dtype, pin_memory=like.is_cuda)
+    # Many numbers take longer to move than to draw: they are drawn where they are needed, by generators of that device.
+    is_there = like.is_cuda and math.prod(size) >= MANY
+    out = torch.empty(size, dtype=dtype, device=like.device if is_there else "cpu")
     parts, generators = (out, source) if isinstance(source, tuple) else ((out,), (source,))
+    if is_there:
+        generators = [torch.Generator(like.device).manual_seed(draw_seed(one)) for one in generators]  # pyright: ignore[reportArgumentType]
     widths = [size[-1] if size else 1] * len(generators) if widths is None else widths
 
     def fill_one(part: Tensor, generator: torch.Generator, width: int) -> None:
@@ -90,15 +96,14 @@ def _fill(
             fill(part, generator)
         else:
             part[..., :-width] = 0
-            part[..., -width:] = fill(torch.empty(*part.shape[:-1], width, dtype=dtype), generator)
+            part[..., -width:] = fill(part.new_empty(*part.shape[:-1], width), generator)
 
-    if len(generators) == 1 or out.numel() < MANY:
+    if len(generators) == 1 or out.numel() < MANY or is_there:
         for one in zip(parts, generators, widths, strict=True):
             fill_one(*one)
     else:
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             list(threads.map(fill_one, parts, generators, widths))
-    # moved before it is converted: half the way for single precision
     return out.to(like.device).to(like.dtype)
 
 

@@ -1,5 +1,7 @@
 """Samples of x*: draws, their minimizers, and the few that stand for them (METHOD 4)."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Literal, NamedTuple
 
 import torch
@@ -68,7 +70,8 @@ def sample_solutions(
     count = hyperparameter_samples(belief)
     samples = max(-(-samples // count), min(samples, LEAST))
     draws = max(draws // count, POLISHED_PER_SAMPLE * samples)
-    paths, found = _minimize(belief, candidates, draws, POLISHED_PER_SAMPLE * samples, polish_steps, source)
+    polished = POLISHED_PER_SAMPLE * samples
+    paths, found = _minimize(belief, candidates, draws, evenly(draws, polished, source), polish_steps, source)
     values = paths.at(found.x)[0]
     if by == "value":
         chosen = thin(found.x, torch.where(found.feasible, values[..., 0, :], torch.inf), samples)
@@ -82,6 +85,25 @@ def sample_solutions(
     rows = chosen.draw[..., None, :].expand(*values.shape[:-1], chosen.draw.shape[-1])
     optima = Optima(chosen, paths.select(chosen.draw), float((~found.feasible).double().mean()))
     return Solutions(optima, torch.gather(values, -1, rows), torch.gather(found.feasible, -1, chosen.draw))
+
+
+def sample_places(
+    belief: Belief, count: int, draws: int, candidates: Float[Tensor, "*w n d"], polish_steps: int, source: Source
+) -> Optima:
+    """`count` places where x* may be: minimizers of draws, of as many candidates as the draws have their minima near.
+
+    Of a draw without a feasible point it is that of least violation. Weights are shares of the draws.
+    """
+    kept: list[Kept] = []
+
+    def cover(best: Candidates) -> Int[Tensor, "*b count"]:
+        kept.append(cover_candidates(best, count, source))
+        return kept[0].draw
+
+    paths, found = _minimize(belief, candidates, max(draws, count), cover, polish_steps, source)
+    draw = torch.arange(count, device=found.x.device).expand(found.x.shape[:-1])
+    chosen = Representatives(found.x, kept[0].weight, draw)
+    return Optima(chosen, paths, float((~found.feasible).double().mean()))
 
 
 def sample_optima(
@@ -118,10 +140,10 @@ def sample_optima(
 
     def more(belief: Belief, candidates: Float[Tensor, "*w n d"], source: Source) -> Optima:
         again = SECOND_CHANCE * count
-        found = _minimize(belief, candidates, again, min(again, 2 * polished), polish_steps, source)
+        found = _minimize(belief, candidates, again, evenly(again, 2 * polished, source), polish_steps, source)
         return represented(belief, *found, source)
 
-    paths, found = _minimize(belief, candidates, count, polished, polish_steps, source)
+    paths, found = _minimize(belief, candidates, count, evenly(count, polished, source), polish_steps, source)
     few = (found.feasible.sum(-1) < enough).reshape(*studies(belief), -1).any(-1)
     if bool(few.all()):
         return more(belief, candidates, source)
@@ -163,11 +185,11 @@ def _minimize(
     belief: Belief,
     candidates: Float[Tensor, "*w n d"],
     count: int,
-    polished: int,
+    keep: Callable[[Candidates], Int[Tensor, "*b polished"]] | None,
     steps: int,
     source: Source,
 ) -> tuple[Paths, Minimizers]:
-    """Of `count` draws, `polished` that stand for all, and their minimizers."""
+    """Of `count` draws those that are kept by their best candidates, all if None, and their minimizers."""
     deviation = belief.amplitude.sqrt()
     paths = belief.paths(count, source)
     everywhere = for_hyper_samples(belief, candidates)
@@ -175,14 +197,40 @@ def _minimize(
     if conditions is not None:
         paths, deviation = Inequalities(drawn, conditions), conditions.units(deviation)
     best: Candidates = best_candidates(paths, everywhere, deviation)
-    if polished < count:
-        keep = stratify(best, polished, source)
-        paths, drawn = paths.select(keep), drawn.select(keep)
-        rows = keep[..., None, :].expand(*best.values.shape[:-1], polished)
-        best = Candidates(torch.gather(best.which, -1, keep), torch.gather(best.values, -1, rows))
+    if keep is not None:
+        some = keep(best)
+        paths, drawn = paths.select(some), drawn.select(some)
+        rows = some[..., None, :].expand(*best.values.shape[:-1], some.shape[-1])
+        best = Candidates(torch.gather(best.which, -1, some), torch.gather(best.values, -1, rows))
     spacing = 0.5 * candidates.shape[-2] ** (-1 / candidates.shape[-1])
     start = torch.gather(everywhere, -2, best.which[..., None].expand(*best.which.shape, candidates.shape[-1]))
     return drawn, polish(paths, start, best.values, deviation, spacing, steps, studies(belief).numel())
+
+
+class Kept(NamedTuple):
+    draw: Int[Tensor, "*b count"]
+    weight: Float[Tensor, "*b count"]
+    """Shares of all draws that the kept ones stand for."""
+
+
+def cover_candidates(best: Candidates, count: int, source: Source) -> Kept:
+    """`count` of the draws, one of each best candidate before any second: what one draw in hundreds says is kept."""
+    violated = (best.values[..., 1:, :] < 0).any(-2)
+    label = best.which + violated * (best.which.max() + 1)
+    is_same = label[..., :, None] == label[..., None, :]
+    is_first = ~is_same.tril(-1).any(-1)
+    chance = uniform(source, *studies_of(source), label.shape[-1], like=best.values)
+    chance = chance.view(*chance.shape[:-1], *(1,) * (label.dim() - chance.dim()), label.shape[-1])
+    draw = torch.argsort(chance + (~is_first).to(chance), dim=-1, stable=True)[..., :count]
+    is_kept = torch.zeros_like(is_first).scatter(-1, draw, True)
+    kept_alike = (is_same & is_kept[..., None, :]).sum(-1).clamp(min=1)
+    weight = torch.gather(is_same.sum(-1) / kept_alike, -1, draw).to(best.values)
+    return Kept(draw, weight / weight.sum(-1, keepdim=True))
+
+
+def evenly(draws: int, count: int, source: Source) -> Callable[[Candidates], Int[Tensor, "*b count"]] | None:
+    """What keeps `count` of the draws so that they stand for all; None where all are kept."""
+    return partial(stratify, count=count, source=source) if count < draws else None
 
 
 def stratify(best: Candidates, count: int, source: Source) -> Int[Tensor, "*b count"]:

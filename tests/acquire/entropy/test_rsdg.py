@@ -8,8 +8,9 @@ from small_beliefs import difference_quotient, make_belief
 from pesky.acquire import BotorchAcquisition
 from pesky.acquire.base import Context
 from pesky.acquire.entropy.rs import RejectionSampling
-from pesky.acquire.entropy.rsdg import DynamicGrid, repeated_boxes
+from pesky.acquire.entropy.rsdg import DynamicGrid
 from pesky.acquire.fantasy import Pending
+from pesky.acquire.grouped.joint_samples import repeated_boxes
 from pesky.problem import Real
 from pesky.space import Space
 

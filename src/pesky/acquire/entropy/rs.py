@@ -8,8 +8,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.base import Context, Rule
-from pesky.acquire.entropy.grouped_gain import GroupedGain, sample_gain
-from pesky.acquire.entropy.inducing import select_inducing_points
+from pesky.acquire.grouped.gain import GroupedGain, sample_gain
+from pesky.acquire.grouped.inducing import select_inducing_points
 from pesky.errors import ProblemError
 from pesky.model.belief import for_hyper_samples, studies
 

@@ -3,17 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from jaxtyping import Bool, Float
-from torch import Tensor
-
 from pesky.acquire.base import Context, Rule
-from pesky.acquire.entropy.grouped_gain import GroupedGain, sample_gain
+from pesky.acquire.grouped.gain import GroupedGain, sample_gain
+from pesky.acquire.grouped.joint_samples import one_per_box
 from pesky.model.belief import hyperparameter_samples
 
 CANDIDATES = 512
 POLISH_STEPS = 8
-BOX_SIDE = 0.02
-"""Side of the boxes, in the smallest lengthscales, of which each holds one cell at most."""
 
 
 @dataclass(frozen=True)
@@ -40,13 +36,7 @@ class DynamicGrid(Rule):
             optima = context.sample_optima(self.optima, None, CANDIDATES, POLISH_STEPS)
         with context.timed("samples"):
             cells = context.space.snap(optima.chosen.x)
-            is_first = ~repeated_boxes(cells / (BOX_SIDE * belief.lengthscale.amin(-2)[..., None, :]))
             samples = max(self.samples // hyperparameter_samples(belief), self.samples // 4)
-            return sample_gain(context, cells, cells, is_first, samples, self.min_group, optima=optima)
-
-
-def repeated_boxes(x: Float[Tensor, "*b n d"]) -> Bool[Tensor, "*b n"]:
-    """Whether an earlier point is in the same unit box."""
-    box = x.floor()
-    same = (box[..., :, None, :] == box[..., None, :, :]).all(-1)
-    return same.tril(-1).any(-1)
+            return sample_gain(
+                context, cells, cells, one_per_box(belief, cells), samples, self.min_group, optima=optima
+            )

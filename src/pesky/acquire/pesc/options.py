@@ -5,11 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from pesky.acquire.base import FINEST
 from pesky.errors import ProblemError
 from pesky.problem.fields import finite, whole
 
-FINEST = 1e-10
-"""The least noise, as a share of the prior variance: beyond it are rounding errors."""
+OF_EP = ("samples", "draws", "local_reach", "fine_from")
+"""Options of expectation propagation alone."""
+SHARED = 3
+"""Several hyperparameter samples share the cells, down to this part of them each."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,11 @@ class PescOptions:
     """Some questions are valued as if measurements had a noise of at least this share of the prior variance .."""
     coarse_every: int | None = None
     """.. each so-many-th. None: the 4th, the 9th, the 16th and so on, ever fewer but always another."""
+    cells: int | None = None
+    """Places that x* may be at, the minimizers of as many draws: joint samples of all rows there say what each would
+    tell (METHOD 9). Fewer in fewer than four dimensions. None: expectation propagation says it, of `samples`."""
+    samples_per_cell: int = 20
+    """Joint samples, for each of the cells."""
 
     def __post_init__(self) -> None:
         self.check(vars(self))
@@ -39,8 +47,9 @@ class PescOptions:
     def check(cls, options: Mapping[str, Any]) -> None:
         """Nothing, or a ProblemError if one of these is of the wrong kind."""
         least = {"samples": 1, "draws": 1, "fine_from": 0, "polish_steps": 0, "candidates": 1, "coarse_every": 1}
+        least |= {"cells": 2, "samples_per_cell": 2}
         for name, given in options.items():
-            if given is None and name in ("draws", "coarse_every", "local_reach", "coarse"):
+            if given is None and name in ("draws", "coarse_every", "local_reach", "coarse", "cells"):
                 continue
             if name in least:
                 whole(f"{name} of PESC's options", given, least[name])
@@ -51,6 +60,11 @@ class PescOptions:
     def names(cls) -> list[str]:
         """What each option is called."""
         return [each.name for each in fields(cls)]
+
+    def changed(self, options: Mapping[str, Any]) -> "PescOptions":
+        """These with some changed; who says how expectation propagation is done, and nothing of cells, wants it."""
+        wants_ep = "cells" not in options and any(name in options for name in OF_EP)
+        return replace(self, **({"cells": None} if wants_ep else {}), **options)
 
     def at(self, asked: int, parameters: int) -> "PescOptions":
         """The options of the question after so many others.
@@ -73,6 +87,12 @@ class PescOptions:
         is_due = question > 1 and (math.isqrt(question) ** 2 == question if every is None else question % every == 0)
         return self.coarse if is_due and self.coarse is not None else FINEST
 
+    def cells_in(self, parameters: int, hyperparameter_samples: int) -> int:
+        """Cells for each hyperparameter sample: what covers x* grows with the dimensions, to all of them in four."""
+        assert self.cells is not None
+        enough = self.cells * min(1.0, (parameters + 2) / 6)
+        return math.ceil(enough if hyperparameter_samples == 1 else enough / min(hyperparameter_samples, SHARED))
+
     def per_hyperparameter_sample(self, count: int) -> tuple[int, int | None]:
         """Samples and draws for each of `count` hyperparameter samples: about the same in all (METHOD 4.5)."""
         if count == 1:
@@ -85,10 +105,14 @@ PAPER = PescOptions(samples=50, draws=None, local_reach=None)
 """The acquisition of the ICML 2015 paper, its formulas corrected: equally weighted draws of x*, conditioned on the
 measured points alone. The draws are thinned evenly from four times as many, which lowers their noise."""
 
-DEFAULT = PescOptions(samples=50, draws=512, local_reach=0.175, fine_from=5, coarse=1e-3)
-"""More accurate (METHOD 18): less Monte Carlo noise from many draws, and EP knows of the neighborhood of x*. Against
-brute force, reaches from 0.15 to 0.2 do alike; 0.3 underestimates the gains, 0.05 and below are worse. Without the
-coarse looks 6 of 500 runs on the noise-free toy problem are not there after 50 evaluations; fine from the first
-question on, it is slower at first in eight dimensions (docs/pesc_options.md)."""
+EP = PescOptions(samples=50, draws=512, local_reach=0.175, fine_from=5, coarse=1e-3)
+"""The paper's way, more accurate (METHOD 18): less Monte Carlo noise from many draws, and EP knows of the neighborhood
+of x*. Against brute force, reaches from 0.15 to 0.2 do alike; 0.3 underestimates the gains, 0.05 and below are worse.
+Without the coarse looks 6 of 500 runs on the noise-free toy problem are not there after 50 evaluations; fine from the
+first question on, it is slower at first in eight dimensions (docs/pesc_options.md)."""
 
-OPTIONS = {"default": DEFAULT, "paper": PAPER}
+DEFAULT = replace(EP, cells=300)
+"""Nothing is approximated but by the number of samples, also where outcomes are measured apart and in four dimensions,
+where EP mistakes what constraints tell (METHOD 18). Where too much is pending for samples to say, it is `EP`."""
+
+OPTIONS = {"default": DEFAULT, "ep": EP, "paper": PAPER}

@@ -5,8 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
+from pesky.acquire.grouped.gain import GroupedGain
 from pesky.acquire.pesc.gain import InformationGain, information_gain, updated_gain
 from pesky.acquire.pesc.options import DEFAULT, OPTIONS, PescOptions
+from pesky.acquire.pesc.sampled import gain_on_cells, sampled_gain
 from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import hyperparameter_samples
 
@@ -20,7 +22,7 @@ class PredictiveEntropySearch(Rule):
     in_nats: ClassVar[bool] = True
 
     options: PescOptions = DEFAULT
-    """Or their name, "default" or "paper"."""
+    """Or their name, "default", "ep" or "paper"."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", self._named(self.options))
@@ -33,7 +35,7 @@ class PredictiveEntropySearch(Rule):
     def _with(self, given: Mapping[str, Any]) -> "PredictiveEntropySearch":
         single = {name: value for name, value in given.items() if name != "options"}
         PescOptions.check(single)
-        return replace(self, options=replace(self._named(given.get("options", self.options)), **single))
+        return replace(self, options=self._named(given.get("options", self.options)).changed(single))
 
     def _named(self, given: object) -> PescOptions:
         """The options, which may be given by their name."""
@@ -42,9 +44,11 @@ class PredictiveEntropySearch(Rule):
             raise ProblemError(f"the rule {self.name!r}: {unknown_name('options', given, OPTIONS)}")
         return options
 
-    def acquisition(self, context: Context) -> InformationGain:
+    def acquisition(self, context: Context) -> AcquisitionFunction:
         belief, space = context.belief, context.space
         options = self.options.at(context.asked, len(space.parameters))
+        if options.cells is not None and (gain := sampled_gain(context, options)) is not None:
+            return gain
         with context.timed("x*"):
             samples, draws = options.per_hyperparameter_sample(hyperparameter_samples(belief))
             optima = context.sample_optima(samples, draws, options.candidates, options.polish_steps)
@@ -55,9 +59,12 @@ class PredictiveEntropySearch(Rule):
                 belief, optima, options.local_reach, context.generator, context.pending, snap, resolution
             )
 
-    def update(self, before: AcquisitionFunction, context: Context) -> InformationGain:
-        """With the x* samples and the EP sites of before (METHOD 20.2)."""
-        assert isinstance(before, InformationGain)
+    def update(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
+        """With the x* samples of before, and the EP sites (METHOD 20.2)."""
+        if isinstance(before, GroupedGain) and before.optima is not None and context.pending is None:
+            return gain_on_cells(context, self.options, before.optima)
+        if not isinstance(before, InformationGain):
+            return self.acquisition(context)
         with context.timed("ep"):
             resolution = self.options.resolution(context.asked)
             return updated_gain(before, context.belief, context.generator, context.pending, resolution)

@@ -4,8 +4,20 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.acquire.base import AcquisitionFunction, Context
-from pesky.acquire.entropy.group_moments import (
+from pesky.acquire.base import FINEST, AcquisitionFunction, Context
+from pesky.acquire.fantasy import Pending
+from pesky.acquire.grouped.entropy import answer_entropy, number_entropy
+from pesky.acquire.grouped.inducing import WhitenedBelief, whiten
+from pesky.acquire.grouped.joint_samples import (
+    BLOCK,
+    Groups,
+    JointSamples,
+    draw_joint_samples,
+    group_by_cell,
+    sum_by_group,
+    values_at,
+)
+from pesky.acquire.grouped.moments import (
     GroupMoments,
     GroupSums,
     group_moments,
@@ -13,17 +25,6 @@ from pesky.acquire.entropy.group_moments import (
     regress_on_pending,
     sum_groups,
 )
-from pesky.acquire.entropy.inducing import WhitenedBelief, whiten
-from pesky.acquire.entropy.joint_samples import (
-    BLOCK,
-    Groups,
-    JointSamples,
-    draw_joint_samples,
-    group_by_cell,
-    sum_by_group,
-)
-from pesky.acquire.entropy.sampled_entropy import answer_entropy, number_entropy
-from pesky.acquire.fantasy import Pending
 from pesky.likelihood.rows import PROBIT
 from pesky.model.belief import Belief, PosteriorMoments, over_hyper_samples
 from pesky.optimum.sample import Optima
@@ -52,14 +53,19 @@ class GroupedGain(AcquisitionFunction):
         groups: Groups,
         pending: Pending | None,
         optima: Optima | None = None,
+        resolution: float = FINEST,
     ) -> None:
-        """The inducing points of `whitened` must include the pending points."""
+        """The inducing points of `whitened` must include the pending points.
+
+        `resolution` is the least noise that a measurement is taken to have, as a share of the prior variance.
+        """
         heaviest = groups.cell[..., :CENTERS, None].expand(*groups.cell[..., :CENTERS].shape, cells.shape[-1])
         near = over_hyper_samples(belief, torch.gather(cells, -2, heaviest), 2).flatten(-3, -2)
         super().__init__(belief, near, over_hyper_samples(belief, groups.size[..., :CENTERS] > 0).flatten(-2), optima)
         self.whitened, self.groups, self.coordinates = whitened, groups, samples.coordinates
         self.amplitude = belief.amplitude
-        self.noise = torch.maximum(belief.noise, 1e-10 * belief.amplitude)
+        self.noise = torch.maximum(belief.noise, resolution * belief.amplitude)
+        self.is_coarse = resolution > FINEST and bool((self.noise > belief.noise).any())
         self.answered = belief.likelihoods.rows_of(PROBIT, belief.amplitude.device)
         """Rows whose measurement is a yes or a no."""
         self.infeasible_share = float((~samples.is_feasible).double().mean())
@@ -74,7 +80,7 @@ class GroupedGain(AcquisitionFunction):
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         moments, loadings = self.whitened(X)
-        return self._gains(moments, loadings, sum_groups(self.coordinates @ loadings, self.groups))
+        return self._gains(moments, loadings, sum_groups(values_at(self.coordinates, loadings), self.groups))
 
     def _gains(
         self, moments: PosteriorMoments, loadings: Float[Tensor, "*b j r x"], sums: GroupSums
@@ -125,7 +131,8 @@ class GroupedGain(AcquisitionFunction):
         square = torch.zeros_like(total)
         block = max(1, BLOCK[loadings.device.type] // (self.memory_per_point // samples * points))
         for at in range(0, samples, block):
-            values, some = self.coordinates[..., at : at + block, :] @ loadings, member[..., at : at + block]
+            values = values_at(self.coordinates[..., at : at + block, :], loadings)
+            some = member[..., at : at + block]
             total += sum_by_group(values, some, PARTS * slots).view_as(total)
             square += sum_by_group(values.square(), some, PARTS * slots).view_as(square)
         return size, total, square
@@ -140,6 +147,8 @@ def sample_gain(
     min_group: int,
     inducing_counts: list[int] | None = None,
     optima: Optima | None = None,
+    resolution: float = FINEST,
+    dtype: torch.dtype = torch.float64,
 ) -> GroupedGain:
     """Joint samples on the cells, grouped by their minima, ready to say what a measurement at any x is worth.
 
@@ -153,6 +162,6 @@ def sample_gain(
         if inducing_counts is not None:
             inducing_counts = [count + len(pending.X) for count in inducing_counts]
     whitened = whiten(belief, inducing_points, inducing_counts)
-    drawn = draw_joint_samples(belief, whitened, cells, cell_mask, samples, context.generator, inducing_counts)
+    drawn = draw_joint_samples(belief, whitened, cells, cell_mask, samples, context.generator, inducing_counts, dtype)
     groups = group_by_cell(drawn, cells.shape[-2], min_group)
-    return GroupedGain(belief, whitened, cells, drawn, groups, pending, optima)
+    return GroupedGain(belief, whitened, cells, drawn, groups, pending, optima, resolution)

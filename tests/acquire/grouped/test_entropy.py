@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from pesky.acquire.entropy.group_moments import GroupMoments
-from pesky.acquire.entropy.sampled_entropy import answer_entropy, number_entropy
+from pesky.acquire.grouped.entropy import answer_entropy, number_entropy
+from pesky.acquire.grouped.moments import GroupMoments
 
 
 def estimated(n: int, mean: float, sampled: float, known: float, repetitions: int) -> GroupMoments:

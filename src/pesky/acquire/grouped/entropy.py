@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.acquire.entropy.group_moments import GroupMoments
+from pesky.acquire.grouped.moments import GroupMoments
 from pesky.infer.gaussian import log_cdf, log_density
 from pesky.likelihood.base import z_score
 from pesky.likelihood.rows import GAUSSIAN, PROBIT

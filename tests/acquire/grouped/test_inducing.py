@@ -3,7 +3,7 @@
 import torch
 from small_beliefs import make_belief
 
-from pesky.acquire.entropy.inducing import select_inducing_points, whiten
+from pesky.acquire.grouped.inducing import select_inducing_points, whiten
 
 
 def test_inducing_points_fix_the_values_at_all_cells():

@@ -2,7 +2,7 @@
 
 import torch
 
-from pesky.acquire.entropy.joint_samples import JointSamples, best_cells, group_by_cell
+from pesky.acquire.grouped.joint_samples import JointSamples, best_cells, group_by_cell
 
 
 def test_the_minimum_is_sought_where_feasible_and_else_the_least_violation():

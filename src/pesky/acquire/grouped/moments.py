@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.acquire.entropy.joint_samples import Groups, sum_by_group
+from pesky.acquire.grouped.joint_samples import Groups, sum_by_group, values_at
 from pesky.infer.gaussian import cholesky
 from pesky.infer.predict import VARIANCE_FLOOR
 from pesky.model.belief import PosteriorMoments
@@ -88,9 +88,9 @@ def regress_on_pending(
     Rows that are not measured at a pending point explain nothing: their covariances are zero, their variance is any.
     """
     p = loadings.shape[-1]
-    values = coordinates @ loadings
+    values = values_at(coordinates, loadings).double()
     # Of (e, B^T e), so r + p columns, with B^T e
-    covariance = _group_covariances(torch.cat([coordinates, values], -1), values, groups)
+    covariance = _group_covariances(torch.cat([coordinates.to(values), values], -1), values, groups)
     explains = measured[:, None, None, :]
     covariance = torch.where(explains, covariance, 0.0)
     of_values = torch.where(explains.mT, covariance[..., -p:, :], 0.0)

@@ -1,0 +1,50 @@
+"""The gains from joint samples of all rows: what each place that x* may be at would tell, with nothing approximated.
+
+The places, or cells, are minimizers of draws. Joint samples of all rows there are grouped by the cell of their feasible
+minimum, and a group is what is believed if x* is in its cell (METHOD 9). Expectation propagation says the same of few
+samples of x*, in the words of Gaussians, and is needed where much is pending.
+"""
+
+import torch
+
+from pesky.acquire.base import Context
+from pesky.acquire.grouped.gain import GroupedGain, sample_gain
+from pesky.acquire.grouped.joint_samples import one_per_box
+from pesky.acquire.pesc.options import PescOptions
+from pesky.model.belief import hyperparameter_samples
+from pesky.optimum.sample import Optima
+
+MOST_PENDING = 2
+"""Pending points that the samples in a group, some twenty, can be regressed on."""
+SMALLEST_GROUP = 2
+SINGLE = torch.float32
+"""Of the samples, at half of the time; what is pending leaves differences that need all digits."""
+
+
+def sampled_gain(context: Context, options: PescOptions) -> GroupedGain | None:
+    """What a measurement at any x tells about x*; None where too much is pending for the samples to say."""
+    if context.pending is not None and len(context.pending.X) > MOST_PENDING:
+        return None
+    cells = options.cells_in(len(context.space.parameters), hyperparameter_samples(context.belief))
+    with context.timed("x*"):
+        draws = (options.draws or cells) // hyperparameter_samples(context.belief)
+        optima = context.sample_places(cells, draws, options.candidates, options.polish_steps)
+    return gain_on_cells(context, options, optima)
+
+
+def gain_on_cells(context: Context, options: PescOptions, optima: Optima) -> GroupedGain:
+    """The same, where the places that x* may be at are known."""
+    cells = context.space.snap(optima.chosen.x)
+    samples = options.samples_per_cell * cells.shape[-2]
+    with context.timed("samples"):
+        return sample_gain(
+            context,
+            cells,
+            cells,
+            one_per_box(context.belief, cells),
+            samples,
+            SMALLEST_GROUP,
+            optima=optima,
+            resolution=options.resolution(context.asked),
+            dtype=SINGLE if context.pending is None else torch.float64,
+        )

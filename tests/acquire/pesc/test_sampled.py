@@ -1,0 +1,125 @@
+"""The gains from joint samples: those of brute force, also where outcomes are measured apart and in four dimensions."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from acquire.brute import brute_force
+from small_beliefs import difference_quotient, make_belief
+
+from benchmarks.gain_curves import gain_curves
+from benchmarks.grid_truth import GridSize, check, draw_grid_dataset
+from benchmarks.measure import measure_agreement
+from benchmarks.oracle import Oracle
+from pesky.acquire import DEFAULT, EP, PAPER, Context, PredictiveEntropySearch, rule_of
+from pesky.acquire.fantasy import Pending
+from pesky.acquire.grouped.gain import GroupedGain
+from pesky.acquire.pesc.gain import InformationGain
+from pesky.acquire.pesc.sampled import MOST_PENDING
+from pesky.problem import Real
+from pesky.space import Space
+
+QUICK = replace(DEFAULT, cells=60, candidates=128)
+
+
+def context(belief, pending=None, asked=0, seed=0) -> Context:
+    d = belief.points.shape[-1]
+    space = Space({f"x{i}": Real(0.0, 1.0) for i in range(d)})
+    confidence = torch.full((belief.amplitude.shape[-1] - 1,), 0.95)
+    return Context(belief, space, confidence, torch.Generator().manual_seed(seed), pending, asked)
+
+
+def awaited(count: int, d: int = 1, rows: int = 2) -> Pending:
+    X = torch.rand(count, d, generator=torch.Generator().manual_seed(4))
+    return Pending(X, torch.ones(count, rows, dtype=torch.bool))
+
+
+def test_in_one_dimension_the_gains_are_those_of_brute_force():
+    belief = make_belief(2, 5, 1, offsets=(0.3,), lengthscale=0.2, noise=1e-2)
+    X = torch.linspace(0, 1, 15)[:, None]
+    truth = brute_force(belief, torch.linspace(0, 1, 201)[:, None], X, 20_000, seed=1)
+    ours = PredictiveEntropySearch(replace(DEFAULT, cells=300, samples_per_cell=40)).acquisition(context(belief))(X)
+    assert (ours - truth).abs().max() < 0.12 * truth.max()
+
+
+def test_in_four_dimensions_they_choose_the_outcome_that_tells_most_where_ep_does_not():
+    dataset = draw_grid_dataset(4, 1, 3, GridSize(0.5, 20, cells=300, samples=8000))
+    oracle = Oracle(torch.zeros(0, 4), (dataset,))
+    sampled, ep = (
+        measure_agreement(oracle, PredictiveEntropySearch(options), 1, gain_curves)[0][0] for options in (DEFAULT, EP)
+    )
+    assert sampled.decoupled > 0.9
+    assert sampled.efficiency > 0.95
+    assert sampled.correlation > max(0.97, ep.correlation)
+
+
+def test_the_true_gains_of_the_grid_are_much_the_same_by_another_way(monkeypatch):
+    monkeypatch.setattr("benchmarks.grid_truth.CHECK_DRAWS", 3000)
+    dataset = draw_grid_dataset(2, 0, 3, GridSize(0.3, 12, cells=200, samples=6000))
+    other = check(dataset)
+    assert other.correlation > 0.93
+    assert other.efficiency > 0.85
+
+
+def test_the_gradient_is_that_of_finite_differences():
+    belief = make_belief(3, 6, 2, offsets=(0.5, 0.2))
+    gain = PredictiveEntropySearch(QUICK).acquisition(context(belief, awaited(1, 2, 3)))
+    X = torch.rand(5, 2, generator=torch.Generator().manual_seed(1))
+    x = X.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(gain(x).sum(), x)
+    expected = difference_quotient(lambda t: gain(t).sum(-1), X)
+    torch.testing.assert_close(gradient, expected, rtol=1e-3, atol=1e-5)
+
+
+def test_single_precision_changes_gains_by_less_than_one_in_a_hundred_thousand(monkeypatch):
+    belief = make_belief(3, 30, 2, offsets=(0.5, -0.1), noise=1e-10)
+    here = torch.cat([belief.points, torch.rand(20, 2, generator=torch.Generator().manual_seed(1))])
+    single = PredictiveEntropySearch(QUICK).acquisition(context(belief))(here)
+    monkeypatch.setattr("pesky.acquire.pesc.sampled.SINGLE", torch.float64)
+    double = PredictiveEntropySearch(QUICK).acquisition(context(belief))(here)
+    assert (single - double).abs().max() < 1e-5 * double.max()
+
+
+@pytest.mark.parametrize(
+    ("count", "kind"), [(1, GroupedGain), (MOST_PENDING, GroupedGain), (MOST_PENDING + 1, InformationGain)]
+)
+def test_where_much_is_pending_ep_says_it(count, kind):
+    belief = make_belief(2, 5, 1)
+    gain = PredictiveEntropySearch(QUICK).acquisition(context(belief, awaited(count)))
+    assert isinstance(gain, kind)
+    assert gain(torch.linspace(0, 1, 5)[:, None]).isfinite().all()
+
+
+def test_an_update_keeps_the_cells_and_has_the_new_data():
+    belief = make_belief(2, 6, 1, seed=3)
+    fewer = replace(belief, mask=torch.arange(6).expand(2, 6) < 5)
+    rule = PredictiveEntropySearch(QUICK)
+    before = rule.acquisition(context(fewer))
+    after = rule.update(before, context(belief))
+    assert isinstance(before, GroupedGain)
+    assert isinstance(after, GroupedGain)
+    assert after.optima is before.optima
+    new = belief.points[-1:]
+    assert after(new).sum() < before(new).sum()
+
+
+def test_a_coarse_look_has_no_use_for_digits():
+    belief = make_belief(2, 6, 1, noise=1e-10)
+    fine, coarse = (PredictiveEntropySearch(QUICK).acquisition(context(belief, asked=asked)) for asked in (4, 3))
+    assert coarse.is_coarse
+    assert not fine.is_coarse
+    here = torch.linspace(0, 1, 20)[:, None]
+    assert coarse(here).max() < fine(here).max()
+
+
+def test_there_are_fewer_cells_in_few_dimensions_and_several_hyperparameter_samples_share_them():
+    assert [DEFAULT.cells_in(d, 1) for d in (1, 2, 4, 8)] == [150, 200, 300, 300]
+    assert DEFAULT.cells_in(2, 10) == 67
+    assert DEFAULT.cells_in(2, 2) == 100
+
+
+def test_who_says_how_ep_is_done_has_ep():
+    assert rule_of("pesc", samples=7) == PredictiveEntropySearch(replace(EP, samples=7))
+    assert rule_of("pesc", cells=40, samples=7) == PredictiveEntropySearch(replace(DEFAULT, cells=40, samples=7))
+    assert rule_of("pesc", options="ep") == PredictiveEntropySearch(EP)
+    assert rule_of("pesc", options="paper", candidates=99) == PredictiveEntropySearch(replace(PAPER, candidates=99))
