@@ -30,7 +30,7 @@ MISTAKES = {
     "no workers": ("seed = 0", "workers = 0", "run.workers", "workers", "1 or above"),
     "a seed with a point": ("seed = 0", "seed = 0.5", "run.seed", "seed", "a whole number"),
     "a lease of nothing": ("seed = 0", "lease = 0", "run.lease", "lease", "seconds above 0"),
-    "an unknown setting": ("seed = 0", 'setting = "fast"', "run.setting", "setting", '"default" or "paper"'),
+    "an unknown setting": ("seed = 0", 'setting = "fast"', "run.setting", "setting", '"default", "ep" or "paper"'),
     "an unknown rule": ("seed = 0", 'rule = "ei"', "run.rule", "rule", "expected one of pesc, jesc, cmes"),
     "a rule that has no such setting": (
         "seed = 0", 'rule = { name = "eic", noise = 1 }', "run.rule", "rule", "the rule 'eic': unknown option 'noise'",
