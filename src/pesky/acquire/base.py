@@ -61,13 +61,15 @@ class Context:
 
     def sample_places(self, count: int, draws: int, candidates: int, polish_steps: int) -> Optima:
         """Where x* may be; see `sample_places`. `candidates` is at how many points each draw is evaluated first."""
-        points = torch.cat([self.spread(candidates), self.belief.points], -2)
-        return sample_places(self.belief, count, draws, points, polish_steps, self.generator)
+        return sample_places(self.belief, count, draws, self._candidates(candidates), polish_steps, self.generator)
 
     def sample_optima(self, samples: int, draws: int | None, candidates: int, polish_steps: int) -> Optima:
         """Samples of x*; see `sample_optima`. `candidates` is at how many points each draw is evaluated first."""
-        points = torch.cat([self.spread(candidates), self.belief.points], -2)
-        return sample_optima(self.belief, samples, draws, points, polish_steps, self.generator)
+        return sample_optima(self.belief, samples, draws, self._candidates(candidates), polish_steps, self.generator)
+
+    def _candidates(self, count: int) -> Float[Tensor, "*w n d"]:
+        """So many points all over the space, and the measured ones."""
+        return torch.cat([self.spread(count), self.belief.points], -2)
 
 
 class AcquisitionFunction(ABC):

@@ -118,8 +118,15 @@ def test_there_are_fewer_cells_in_few_dimensions_and_several_hyperparameter_samp
     assert DEFAULT.cells_in(2, 2) == 100
 
 
+def test_in_many_dimensions_cells_are_chosen_of_all_draws_from_the_first_question_on():
+    belief, here = make_belief(2, 5, 4), torch.rand(5, 4, generator=torch.Generator().manual_seed(1))
+    early, late = (PredictiveEntropySearch(QUICK).acquisition(context(belief, asked=asked))(here) for asked in (1, 100))
+    assert torch.equal(early, late)
+
+
 def test_who_says_how_ep_is_done_has_ep():
     assert rule_of("pesc", samples=7) == PredictiveEntropySearch(replace(EP, samples=7))
     assert rule_of("pesc", cells=40, samples=7) == PredictiveEntropySearch(replace(DEFAULT, cells=40, samples=7))
+    assert rule_of("pesc", draws=99) == PredictiveEntropySearch(replace(DEFAULT, draws=99))  # cells are chosen of them
     assert rule_of("pesc", options="ep") == PredictiveEntropySearch(EP)
     assert rule_of("pesc", options="paper", candidates=99) == PredictiveEntropySearch(replace(PAPER, candidates=99))

@@ -9,7 +9,7 @@ from pesky.acquire.base import FINEST
 from pesky.errors import ProblemError
 from pesky.problem.fields import finite, whole
 
-OF_EP = ("samples", "draws", "local_reach", "fine_from")
+OF_EP = ("samples", "local_reach", "fine_from")
 """Options of expectation propagation alone."""
 SHARED = 3
 """Several hyperparameter samples share the cells, down to this part of them each."""

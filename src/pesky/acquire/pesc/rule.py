@@ -46,9 +46,9 @@ class PredictiveEntropySearch(Rule):
 
     def acquisition(self, context: Context) -> AcquisitionFunction:
         belief, space = context.belief, context.space
-        options = self.options.at(context.asked, len(space.parameters))
-        if options.cells is not None and (gain := sampled_gain(context, options)) is not None:
+        if self.options.cells is not None and (gain := sampled_gain(context, self.options)) is not None:
             return gain
+        options = self.options.at(context.asked, len(space.parameters))
         with context.timed("x*"):
             samples, draws = options.per_hyperparameter_sample(hyperparameter_samples(belief))
             optima = context.sample_optima(samples, draws, options.candidates, options.polish_steps)
