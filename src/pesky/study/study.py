@@ -3,7 +3,7 @@
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from pesky.errors import DataError, ProblemError
 from pesky.model.belief import Belief
 from pesky.model.surrogate import GP
 from pesky.observations import Observations
-from pesky.problem import Option, Problem
+from pesky.problem import Constraint, Option, Parameter, Problem
 from pesky.problem.fields import whole
 from pesky.problem.known import KnownFunction
 from pesky.run.budget import Budget, Ending
@@ -32,6 +32,7 @@ from pesky.study.checks import check_counts, checked_model, checked_rule, checke
 from pesky.study.data import StudyData
 from pesky.study.described import described
 from pesky.study.explain import Explanation
+from pesky.study.from_optuna import imported, take_in
 from pesky.study.limits import Request, several
 from pesky.study.outliers import Outlier
 from pesky.study.own_questions import copies, questions_at
@@ -46,6 +47,7 @@ from pesky.study.time_budget import TimeBudget
 from pesky.study.what_if import Tradeoff, thresholds_of, tradeoffs
 
 if TYPE_CHECKING:
+    import optuna
     import pandas
 
 
@@ -125,6 +127,39 @@ class Study(StudyData):
         name = name_in(store, name)
         problem = stored_problem(store.load(name))
         return cls(problem if known is None else problem.knowing(known), storage=store, name=name, **settings)
+
+    @classmethod
+    def from_optuna(
+        cls,
+        study: "optuna.Study",
+        constraints: Iterable[str | Constraint] | None = None,
+        *,
+        parameters: Mapping[str, Parameter] | None = None,
+        noise: float | Mapping[str, float | None] | None = None,
+        failures: Literal["record", "learn"] = "record",
+        name: str | None = None,
+        **settings: Any,
+    ) -> "Study":
+        """A study with the problem and the data of one of Optuna's; trials that are here already are not taken twice.
+
+        Complete trials are data of your own, failed ones are failures, and pruned ones tell their constraints.
+
+        Args:
+            study: Optuna's, with one objective, which is called "value" here unless its metric has a name.
+            constraints: On what trials have set as constraints or as user attributes, on the objective, or on
+                parameters: ["latency_ms <= 2"]. If not given, those that trials have set, each at zero and below.
+            parameters: Those to optimize, where trials differ in them or in their ranges; trials that lack one are left
+                out.
+            noise: As in `Problem`.
+            failures: As in `Task`.
+            name: What the study is called here; what it is called there if not given.
+            settings: Those of a new study, like `storage` and `rule`.
+        """
+        how: dict[str, Any] = {"parameters": parameters, "noise": noise, "failures": failures}
+        reading, trials = imported(study, constraints=constraints, **how)
+        found = cls(reading.problem, name=study.study_name if name is None else name, **settings)
+        take_in(found, reading, trials, study.study_name)
+        return found
 
     @property
     def problems(self) -> list[tuple[datetime, Problem]]:
