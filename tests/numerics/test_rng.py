@@ -4,7 +4,18 @@ import pytest
 import torch
 
 from pesky.numerics import rng as chance
-from pesky.numerics.rng import draw_seed, normal, question_seed, sobol, source_of, split, studies_of, uniform
+from pesky.numerics.rng import (
+    draw_seed,
+    draw_seeds,
+    normal,
+    normal_blocks,
+    question_seed,
+    sobol,
+    source_of,
+    split,
+    studies_of,
+    uniform,
+)
 
 LIKE = torch.zeros(0)
 SEEDS = (3, 0, 2**40)
@@ -44,6 +55,21 @@ def test_a_study_of_fewer_columns_draws_as_many_and_has_zeros_before_them(many: 
     for part, seed, width in zip(together, SEEDS, widths, strict=True):
         assert torch.equal(part[:, 5 - width :], normal(source_of(seed), 4, width, like=LIKE))
         assert (part[:, : 5 - width] == 0).all()
+
+
+@pytest.mark.parametrize("many", [0, 10**9])
+def test_blocks_are_of_their_own_seeds_and_begin_alike_whatever_their_size(many: int, monkeypatch):
+    monkeypatch.setattr(chance, "MANY", many)
+    seeds = draw_seeds(source_of(SEEDS), 2, 3)
+    assert seeds.shape == (3, 2, 3)
+    assert torch.equal(seeds[1], draw_seeds(source_of(SEEDS[1]), 2, 3))
+    together = normal_blocks(seeds, 7, 13, like=LIKE)
+    assert together.shape == (3, 2, 3, 7, 13)
+    for rows in (7, 4, 1):
+        assert torch.equal(normal_blocks(seeds[1, 0, 2], rows, 13, like=LIKE), together[1, 0, 2, :rows])
+    blocks = normal_blocks(torch.arange(20), 20, 500, like=LIKE)
+    assert float(blocks.std()) == pytest.approx(1.0, abs=0.01)
+    assert (blocks.flatten(1).double().corrcoef() - torch.eye(20)).abs().max() < 0.05
 
 
 def test_points_and_seeds_are_each_study_s_own():

@@ -67,6 +67,17 @@ class Conditions:
         """Those of some of the studies in lockstep."""
         return Conditions(self.row, self.sense, self.bound[some], self.rows)
 
+    def select_rows(self, index: Int[Tensor, " r"]) -> Conditions:
+        """Those on some of the rows, which are counted among these."""
+        number = {row: i for i, row in enumerate(index.tolist())}
+        own = [i for i, row in enumerate(self.row) if row in number]
+        return Conditions(
+            tuple(number[self.row[i]] for i in own),
+            tuple(self.sense[i] for i in own),
+            self.bound[..., own],
+            len(number),
+        )
+
     def rows_of(self, values: Tensor, dim: int) -> Tensor:
         """Of what there is for each row along a dimension, that of the row of each condition."""
         return values.index_select(dim, self._row)

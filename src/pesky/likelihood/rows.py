@@ -92,6 +92,14 @@ class Likelihoods:
         low, high = (end[..., None] for end in (self.conditions.low, self.conditions.high))
         return log_interval(standardize(low, mean, deviation), standardize(high, mean, deviation))
 
+    def bounds(self, like: Float[Tensor, "*b j"]) -> tuple[Float[Tensor, "*b j"], Float[Tensor, "*b j"]]:
+        """Between which values each row, of its latent function, is feasible."""
+        if self.conditions is not None:
+            return self.conditions.low, self.conditions.high
+        low = torch.zeros_like(like)
+        low[..., 0] = -torch.inf
+        return low, torch.full_like(like, torch.inf)
+
     def log_all_hold(self, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"]) -> Float[Tensor, "*b x"]:
         """Log of the probability that all conditions hold; the moments are those of all rows, the objective first."""
         if self.conditions is None:

@@ -115,6 +115,15 @@ class InLockstep(Belief, Protocol):
         ...
 
 
+@runtime_checkable
+class SelectsRows(Belief, Protocol):
+    """A belief whose rows can be looked at apart from the others, at a cost that is theirs alone."""
+
+    def select_rows(self, index: Int[Tensor, " r"]) -> Belief:
+        """That of these rows; its points are those of all."""
+        ...
+
+
 def studies(belief: Marginals) -> torch.Size:
     """The leading dimensions that are studies in lockstep."""
     return belief.points.shape[:-2]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
 from pesky.infer.gaussian import cholesky
@@ -86,6 +86,27 @@ class GaussianProcess:
         noise = None if self.data_noise is None else self.data_noise[some]
         each = Hyperparameters(*(part[some] for part in self.hyperparameters))
         return replace(self, **picked, hyperparameters=each, data_noise=noise)
+
+    def select_rows(self, index: Int[Tensor, " r"]) -> GaussianProcess:
+        """The belief of some of the rows, with what was computed of them."""
+        kinds = None if self.kinds is None else tuple(self.kinds[row] for row in index.tolist())
+        noise = None if self.data_noise is None else self.data_noise.index_select(-2, index)
+        lengthscale, *others = self.hyperparameters
+        each = Hyperparameters(lengthscale.index_select(-2, index), *(part.index_select(-1, index) for part in others))
+        some = GaussianProcess(
+            self.kernel,
+            self.X.index_select(-3, index),
+            self.y.index_select(-2, index),
+            self.mask.index_select(-2, index),
+            each,
+            self.snap,
+            kinds,
+            noise,
+        )
+        vars(some).update(
+            _distinct=self.points, root=self.root.index_select(-3, index), weights=self.weights.index_select(-2, index)
+        )
+        return some
 
     def _for_samples(self, part: Shaped[Tensor, ...], dims: int) -> Shaped[Tensor, ...]:
         """What is of each study, (*w, ..), beside hyperparameters that have samples after w."""

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar, overload
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.quasirandom import SobolEngine
 
@@ -68,6 +68,34 @@ def normal(
     `widths` is how many columns each study has, where that is not the same for all: its last ones, after zeros.
     """
     return _fill(source, size, like, dtype, lambda out, generator: out.normal_(generator=generator), widths)
+
+
+def draw_seeds(source: Source, *size: int) -> Int[Tensor, "*size"]:
+    """Seeds for many streams of numbers."""
+    drawn = _each(lambda one: torch.randint(2**31, size, generator=one), source)
+    return torch.stack(drawn) if isinstance(drawn, tuple) else drawn
+
+
+def normal_blocks(seeds: Int[Tensor, "*b"], *size: int, like: Tensor) -> Float[Tensor, "*size"]:
+    """Blocks of standard normal numbers, each of its own seed: the first ones of a larger block are those of a smaller.
+
+    In single precision, at a third of the time: seven digits of a random number are enough.
+    """
+    wanted = math.prod(size)
+    # torch makes numbers of a processor in groups of 16, and the last ones of an incomplete group in another way
+    out = torch.empty(*seeds.shape, -(-wanted // 16) * 16, dtype=torch.float32, device=like.device)
+
+    def fill(block: Tensor, seed: int) -> None:
+        block.normal_(generator=torch.Generator(like.device).manual_seed(seed))
+
+    blocks, each = out.view(-1, out.shape[-1]), seeds.flatten().tolist()
+    if torch.get_num_threads() == 1 or len(each) == 1 or out.numel() < MANY or like.is_cuda:
+        for block, seed in zip(blocks, each, strict=True):
+            fill(block, seed)
+    else:
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            list(threads.map(fill, blocks, each))
+    return out[..., :wanted].unflatten(-1, size)
 
 
 def uniform(source: Source, *size: int, like: Tensor) -> Float[Tensor, "*size"]:

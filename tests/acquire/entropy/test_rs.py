@@ -167,7 +167,9 @@ def test_each_batch_element_is_by_itself():
     generator = torch.Generator().manual_seed(0)
     here = cells.expand(2, 21, 1)
     whitened = whiten(both, inducing.expand(2, -1, 1))
-    draws = draw_joint_samples(both, whitened, here, torch.ones(2, 21, dtype=torch.bool), 500, generator)
+    draws = draw_joint_samples(
+        both, whitened, here, torch.ones(2, 21, dtype=torch.bool), 500, torch.arange(6).view(2, 3)
+    )
     X = torch.rand(2, 4, 1, generator=generator)
 
     def acquisition(belief, whitened, here, draws):

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from pesky.acquire.base import FINEST, AcquisitionFunction, Context
 from pesky.acquire.fantasy import Pending
+from pesky.acquire.grouped.active import ActiveRows, active_rows
 from pesky.acquire.grouped.entropy import answer_entropy, number_entropy
 from pesky.acquire.grouped.inducing import WhitenedBelief, whiten
 from pesky.acquire.grouped.joint_samples import (
@@ -26,7 +27,8 @@ from pesky.acquire.grouped.moments import (
     sum_groups,
 )
 from pesky.likelihood.rows import PROBIT
-from pesky.model.belief import Belief, PosteriorMoments, over_hyper_samples
+from pesky.model.belief import Belief, PosteriorMoments, over_hyper_samples, studies
+from pesky.numerics.rng import draw_seeds
 from pesky.optimum.sample import Optima
 
 CENTERS = 64
@@ -54,15 +56,20 @@ class GroupedGain(AcquisitionFunction):
         pending: Pending | None,
         optima: Optima | None = None,
         resolution: float = FINEST,
+        active: ActiveRows | None = None,
     ) -> None:
         """The inducing points of `whitened` must include the pending points.
 
+        Samples and whitened belief are of the active rows alone, where these are given.
         `resolution` is the least noise that a measurement is taken to have, as a share of the prior variance.
         """
         heaviest = groups.cell[..., :CENTERS, None].expand(*groups.cell[..., :CENTERS].shape, cells.shape[-1])
         near = over_hyper_samples(belief, torch.gather(cells, -2, heaviest), 2).flatten(-3, -2)
         super().__init__(belief, near, over_hyper_samples(belief, groups.size[..., :CENTERS] > 0).flatten(-2), optima)
         self.whitened, self.groups, self.coordinates = whitened, groups, samples.coordinates
+        self.active = active
+        if active is not None:
+            belief, pending = active.belief, active.pending(pending)
         self.amplitude = belief.amplitude
         self.noise = torch.maximum(belief.noise, resolution * belief.amplitude)
         self.is_coarse = resolution > FINEST and bool((self.noise > belief.noise).any())
@@ -83,15 +90,16 @@ class GroupedGain(AcquisitionFunction):
         return self._gains(moments, loadings, sum_groups(values_at(self.coordinates, loadings), self.groups))
 
     def _gains(
-        self, moments: PosteriorMoments, loadings: Float[Tensor, "*b j r x"], sums: GroupSums
+        self, moments: PosteriorMoments, loadings: Float[Tensor, "*b a r x"], sums: GroupSums
     ) -> Float[Tensor, "*b j x"]:
-        """The entropy of all samples, less that of the groups on average."""
+        """The entropy of all samples, less that of the groups on average; computed of the active rows a."""
         now = group_moments(moments, loadings, sums, self.pending, self.amplitude)
         entropy = number_entropy(now, self.noise)
         if len(self.answered):
             answers = GroupMoments(*(t if t.shape[-3] == 1 else t.index_select(-3, self.answered) for t in now))
             entropy = entropy.index_copy(-3, self.answered, answer_entropy(answers, sums.size))
-        return entropy[..., -1, :] - (sums.share[..., None, :, None] * entropy[..., :-1, :]).sum(-2)
+        gains = entropy[..., -1, :] - (sums.share[..., None, :, None] * entropy[..., :-1, :]).sum(-2)
+        return gains if self.active is None else self.active.gains_of_all(gains)
 
     @torch.no_grad()
     def with_standard_errors(self, X: Float[Tensor, "x d"]) -> tuple[Float[Tensor, "x j"], Float[Tensor, "x j"]]:
@@ -161,7 +169,10 @@ def sample_gain(
         inducing_points = torch.cat([inducing_points, pending_points], -2)
         if inducing_counts is not None:
             inducing_counts = [count + len(pending.X) for count in inducing_counts]
-    whitened = whiten(belief, inducing_points, inducing_counts)
-    drawn = draw_joint_samples(belief, whitened, cells, cell_mask, samples, context.generator, inducing_counts, dtype)
+    active = active_rows(belief, cells)
+    whitened = whiten(active.belief, inducing_points, inducing_counts)
+    seeds = draw_seeds(context.generator, *belief.amplitude.shape[len(studies(belief)) :])
+    seeds = seeds.index_select(-1, active.index.cpu())
+    drawn = draw_joint_samples(active.belief, whitened, cells, cell_mask, samples, seeds, dtype)
     groups = group_by_cell(drawn, cells.shape[-2], min_group)
-    return GroupedGain(belief, whitened, cells, drawn, groups, pending, optima, resolution)
+    return GroupedGain(belief, whitened, cells, drawn, groups, pending, optima, resolution, active)

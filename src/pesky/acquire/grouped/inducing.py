@@ -123,5 +123,6 @@ def whiten(belief: Belief, points: Float[Tensor, "*b k d"], counts: Sequence[int
     scale = torch.where(keep, variance, 1.0).rsqrt() * keep
     # Of an eigenvector and its opposite rounding would choose one.
     vectors = vectors * torch.gather(vectors, -2, vectors.abs().argmax(-2, keepdim=True)).sign()
-    whitening = (vectors * scale[..., None, :]).mT[..., -rank:, :]
+    # The largest first: of several studies each has the same coordinates first as alone.
+    whitening = (vectors * scale[..., None, :]).mT.flip(-2)[..., :rank, :]
     return WhitenedBelief(belief.evaluator(points), whitening.contiguous())

@@ -1,6 +1,5 @@
 """Rejection sampling: joint samples of all rows, grouped by the cell of each one's feasible minimum (METHOD 15)."""
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -9,7 +8,7 @@ from torch import Tensor
 
 from pesky.acquire.grouped.inducing import WhitenedBelief
 from pesky.model.belief import Belief
-from pesky.numerics.rng import Source, normal
+from pesky.numerics.rng import normal_blocks
 
 FEW_FEASIBLE = 0.02
 """The share of samples with a feasible cell below which the others count as well."""
@@ -35,23 +34,19 @@ def draw_joint_samples(
     cells: Float[Tensor, "*b n d"],
     cell_mask: Bool[Tensor, "*b n"],
     count: int,
-    source: Source,
-    inducing_counts: Sequence[int] | None = None,
+    seeds: Int[Tensor, "*b j"],
     dtype: torch.dtype = torch.float64,
 ) -> JointSamples:
     """`count` samples for every batch element; the minimum is sought among the cells of the mask.
 
-    `inducing_counts` is how many inducing points each of the studies in lockstep has, if not all. Single precision
-    takes half of the time.
+    Every row has a seed of its own, so that its samples are the same whichever others there are. Single precision takes
+    half of the time.
     """
     moments, loadings = whitened(cells)
     batch, (rows, rank) = moments.mean.shape[:-2], loadings.shape[-3:-1]
-    # As many as there are inducing points, whatever their rank: that is one of the whole batch, and the numbers are
-    # not. Drawn in single precision, at a third of the time: seven digits of a random number are enough.
-    size = (*batch, rows, count, whitened.whitening.shape[-1])
-    like = loadings.new_empty(0, dtype=dtype)
-    drawn = normal(source, *size, like=like, dtype=torch.float32, widths=inducing_counts)
-    coordinates = drawn[..., -rank:].contiguous()
+    # An accelerator makes other numbers for another rank, which is one of the whole batch: there are all drawn.
+    most = whitened.whitening.shape[-1] if loadings.is_cuda else rank
+    coordinates = normal_blocks(seeds, most, count, like=loadings)[..., :rank, :].to(dtype).mT
     block = max(1, BLOCK[loadings.device.type] // moments.mean.numel())
     conditions = belief.likelihoods.conditions
     mean, amplitude = moments.mean, belief.amplitude.to(dtype)
