@@ -24,8 +24,8 @@ def belief(*offsets: float, **given):
 
 def test_a_constraint_that_holds_at_all_cells_is_left_out():
     found = active_rows(belief(0.3, 40.0, -40.0), CELLS)
-    assert found.index.tolist() == [0, 1, 3]
-    assert active_rows(belief(40.0), CELLS).index.tolist() == [0]
+    assert found.which.tolist() == [0, 1, 3]
+    assert active_rows(belief(40.0), CELLS).which.tolist() == [0]
 
 
 def test_its_gain_is_zero_and_those_of_the_others_are_the_same_as_without_it():
@@ -63,7 +63,7 @@ def test_of_several_bounds_each_counts(bound):
     """Row 2 is about 40: far above its lower bound, and below its upper one, or at it."""
     conditions = Conditions((1, 2, 2), (1, 1, -1), torch.tensor([0.0, 0.0, bound]), 3)
     found = active_rows(with_conditions(belief(0.3, 40.0), conditions), CELLS)
-    assert found.index.tolist() == ([0, 1] if bound == 60.0 else [0, 1, 2])
+    assert found.which.tolist() == ([0, 1] if bound == 60.0 else [0, 1, 2])
     left = found.belief.likelihoods.conditions
     assert left is not None
     assert (left.row, left.rows) == (((1,), 2) if bound == 60.0 else ((1, 2, 2), 3))

@@ -23,7 +23,7 @@ class ActiveRows(NamedTuple):
 
     belief: Belief
     """Of these rows alone."""
-    index: Int[Tensor, " r"]
+    which: Int[Tensor, " r"]
     """Which of all rows they are."""
     is_own: Bool[Tensor, "*b r 1"]
     """Which of them may decide anything in each study."""
@@ -32,14 +32,14 @@ class ActiveRows(NamedTuple):
 
     def pending(self, pending: Pending | None) -> Pending | None:
         """What is measured of these rows."""
-        return None if pending is None else Pending(pending.X, pending.rows.index_select(-1, self.index))
+        return None if pending is None else Pending(pending.X, pending.rows.index_select(-1, self.which))
 
     def gains_of_all(self, gains: Float[Tensor, "*b r x"]) -> Float[Tensor, "*b j x"]:
         """The gains of all rows: none of those that decide nothing."""
         own = torch.where(self.is_own, gains, 0.0)
-        if len(self.index) == self.rows:
+        if len(self.which) == self.rows:
             return own
-        return own.new_zeros(*own.shape[:-2], self.rows, own.shape[-1]).index_copy(-2, self.index, own)
+        return own.new_zeros(*own.shape[:-2], self.rows, own.shape[-1]).index_copy(-2, self.which, own)
 
 
 def active_rows(belief: Belief, cells: Float[Tensor, "*b n d"]) -> ActiveRows:

@@ -172,7 +172,7 @@ def sample_gain(
     active = active_rows(belief, cells)
     whitened = whiten(active.belief, inducing_points, inducing_counts)
     seeds = draw_seeds(context.generator, *belief.amplitude.shape[len(studies(belief)) :])
-    seeds = seeds.index_select(-1, active.index.cpu())
+    seeds = seeds.index_select(-1, active.which.cpu())
     drawn = draw_joint_samples(active.belief, whitened, cells, cell_mask, samples, seeds, dtype)
     groups = group_by_cell(drawn, cells.shape[-2], min_group)
     return GroupedGain(belief, whitened, cells, drawn, groups, pending, optima, resolution, active)
