@@ -25,6 +25,7 @@ PUBLIC = {
         PredictiveEntropySearch QuasiRandom RULES Random RejectionSampling Rule TwoStageImprovement
         UnconstrainedEntropySearch VolumeReduction information_gain rule_of with_pending
     """,
+    "pesky.adapt.mlflow": "MLflowCallback",
     "pesky.adapt.optuna": "PeskySampler",
     "pesky.errors": "DataError PeskyError ProblemChanged ProblemError StorageAway StorageError StudyGone",
     "pesky.model": "Belief GaussianProcess Hyperparameters Paths",

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from pesky.problem.fields import finite, whole
 from pesky.run.arrivals import Arrivals
 from pesky.run.asking import Asker
 from pesky.run.budget import Budget, Ending, Kind, ending_of
+from pesky.run.callbacks import Callback, Callbacks
 from pesky.run.client import AskTell
 from pesky.run.deliveries import Deliveries
 from pesky.run.display import Display
@@ -56,12 +57,14 @@ class Loop:
         on_interrupt: str,
         keep_going: bool,
         progress: bool,
+        callbacks: Iterable[Callback] | None,
     ) -> None:
         if on_interrupt not in ("wait", "release"):
             raise ProblemError(f'on_interrupt was {on_interrupt!r}: expected "wait" or "release".')
         if finite("lease", lease) <= 0:
             raise ProblemError(f"lease was {lease!r}: expected a number of seconds above 0.")
         attempts, losses = whole("attempts", attempts, 1), None if losses is None else whole("losses", losses, 1)
+        self.callbacks = Callbacks(callbacks, study)
         each = functions_of(functions, study.problem, tasks)
         slots = slots_of(study.problem, tuple(each), workers, executor)
         self.study, self.budget, self.watch, self.on_interrupt = study, budget, watch, on_interrupt
@@ -181,6 +184,7 @@ class Loop:
                 self.last = self.storage.evaluations()[flight.evaluation.id]
                 if self.first_failures is not None:
                     self.first_failures.note(self.last)
+                self.callbacks.call(self.last)
 
     def _time_out(self, flight: Flight) -> None:
         """End a flight where nothing can be stopped: the slot is free again, and a late result is still taken in."""

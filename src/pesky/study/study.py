@@ -402,6 +402,7 @@ class Study(StudyData):
         on_interrupt: Literal["wait", "release"] = "wait",
         keep_going: bool = False,
         progress: bool = True,
+        callbacks: "Iterable[Callable[[Study, Evaluation], object]] | None" = None,
     ) -> Ending:
         """Ask, measure and tell until the budget is spent; what was spent before counts.
 
@@ -426,11 +427,13 @@ class Study(StudyData):
             keep_going: Go on also if the first three evaluations of a task all fail in the same way.
             progress: Show how it goes: on a line of the terminal or the notebook that is written anew, and in the log
                 "pesky" where there is neither.
+            callbacks: Functions of the study and an evaluation, called in this process after each one of this run that
+                is done or has failed. One that raises is warned about, and the study goes on.
         """
         given = Budget.of(budget)
         check_counts(self.rule, given.gain_per_cost)
         how = (workers, executor, tasks, watch, lease, attempts, losses, on_interrupt, keep_going, progress)
-        return Loop(self, functions, given, *how).run()
+        return Loop(self, functions, given, *how, callbacks).run()
 
     def to_json(self) -> str:
         """The study as JSON text: its problem and every evaluation."""
