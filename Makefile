@@ -9,6 +9,10 @@ TEST_READY := .venv/.test-ready
 export PYTHONDONTWRITEBYTECODE =
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c $(CONSTRAINTS)
 
+# found, or installed by who may; Debian's packages need no questions answered
+BROWSER := command -v chromium || command -v google-chrome || test -n "$$BROWSER_PATH" || \
+	{ test "$$(id -u)" = 0 && command -v apt-get && apt-get -q update && apt-get -qy install --no-install-recommends chromium fonts-dejavu-core; }
+
 .DEFAULT_GOAL := help
 .PHONY: help run test long times quick lint types layers pytest format bench experiments clean
 
@@ -22,6 +26,7 @@ $(READY): pyproject.toml $(CONSTRAINTS)
 
 $(TEST_READY): $(READY)
 	$(PIP) -e '.[test]'
+	@$(BROWSER) || echo "There is no Chromium here: tests of what is seen in a browser are skipped (apt-get install chromium)."
 	touch $@
 
 run: $(READY)  ## optimize the toy problem of the paper: `pesky run` on its study file

@@ -1,4 +1,4 @@
-"""`pesky show`: the evaluations in a table."""
+"""`pesky show`: the evaluations in a table, or a picture of the study."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pesky.problem import Problem
     from pesky.store import Evaluation
 
+NAMES = ("progress", "belief", "importance", "timeline")
+"""Those of `pesky.show.PICTURES`, which takes seconds to import."""
 _SIGNS = {True: "yes", False: "no", None: "?"}
 
 
@@ -21,13 +23,46 @@ def show(
     state: Annotated[str | None, typer.Option(help="Only those in this state, like done or failed.")] = None,
     csv: Annotated[str | None, typer.Option(metavar="FILE", help="Write them to a CSV file; - prints it.")] = None,
     json: AsJson = False,
+    picture: Annotated[
+        str | None, typer.Option(metavar="NAME", help=f"Write a picture instead: {', '.join(NAMES)}.")
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Its file: .html, .png, .svg or .pdf.")
+    ] = None,
+    dark: Annotated[bool, typer.Option("--dark", help="For a dark page.")] = False,
+    against: Annotated[
+        str | None, typer.Option(help="Of progress: evaluations, cost or time.", show_default=False)
+    ] = None,
+    along: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PARAMETER", help="Of belief: a parameter to look along; again for more."),
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="Of belief: where the others are, if not as in the answer."),
+    ] = None,
 ) -> None:
-    """Print every evaluation: where, what came out, and whether it was feasible by what was measured."""
+    """Print every evaluation: where, what came out, and whether it was feasible by what was measured.
+
+    With --picture, write a picture of the study instead.
+    """
     from pesky.cli.consoles import console, say_json
     from pesky.cli.stored_study import read_snapshot
     from pesky.store import State
     from pesky.study_file import StudyFile
 
+    options = {key: each for key, each in (("against", against), ("along", along), ("at", at)) if each}
+    if picture is not None:
+        from pesky.cli.picture import write_picture
+
+        if state is not None or csv is not None or json:
+            raise DataError("--picture shows all evaluations, and is no table: leave out --state, --csv and --json.")
+        typer.echo(write_picture(StudyFile.read(study, importing=False), picture, output, dark, options))
+        return
+    if output is not None or dark or options:
+        raise DataError(
+            "--output, --dark, --against, --along and --at are those of a picture: say which, like --picture progress."
+        )
     if state is not None and state not in {each.value for each in State}:
         raise DataError(f"--state: {unknown_name('state', state, [each.value for each in State])}")
     kept = read_snapshot(StudyFile.read(study, importing=False))

@@ -8,21 +8,42 @@ from pesky.problem.values import belongs
 from pesky.store import Evaluation
 
 
-def best_measured(problem: Problem, evaluations: Iterable[Evaluation]) -> float | None:
+class BestMeasured:
     """The best value of the objective at a point where every constraint was measured, or is known, to hold.
 
-    Of a point that was measured repeatedly the last values count, as noisy as they are. None while there is no such
-    point.
+    Of a point that was measured repeatedly the last values count, as noisy as they are.
     """
-    points: dict[tuple[Option, ...], dict[str, float]] = {}
-    for e in evaluations:
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._told: dict[tuple[Option, ...], dict[str, float]] = {}
+        self._feasible: dict[tuple[Option, ...], float] = {}
+
+    def add(self, e: Evaluation) -> None:
+        """Take in one more evaluation."""
+        problem = self._problem
         values = tuple(e.params[name] for name in problem.parameters)
         is_inside = all(map(belongs, problem.parameters.values(), values))  # of the bounds as they are now
-        if e.outcomes and is_inside and not e.is_excluded:
-            points.setdefault(values, {}).update(e.outcomes)
-    values = [_objective(problem, params, told) for params, told in points.items()]
-    feasible = [problem.sign * value for value in values if value is not None]
-    return problem.sign * min(feasible) if feasible else None
+        if not e.outcomes or not is_inside or e.is_excluded:
+            return
+        self._told.setdefault(values, {}).update(e.outcomes)
+        self._feasible.pop(values, None)
+        if (objective := _objective(problem, values, self._told[values])) is not None:
+            self._feasible[values] = objective
+
+    @property
+    def value(self) -> float | None:
+        """The best of all so far; None while there is no such point."""
+        sign = self._problem.sign
+        return sign * min(sign * each for each in self._feasible.values()) if self._feasible else None
+
+
+def best_measured(problem: Problem, evaluations: Iterable[Evaluation]) -> float | None:
+    """The best measured value of all of these; None while there is none."""
+    best = BestMeasured(problem)
+    for e in evaluations:
+        best.add(e)
+    return best.value
 
 
 def _objective(problem: Problem, params: tuple[Option, ...], told: dict[str, float]) -> float | None:

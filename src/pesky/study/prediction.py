@@ -82,13 +82,13 @@ def expectations_at(
     has a floor in the model, for the sake of its arithmetic, and what was measured decides.
     """
     with torch.no_grad():
-        mean, variance = _moments(belief, U)
+        mean, variance = moments_at(belief, U)
         held = belief.likelihoods.holds(mean, variance).mean(0).mT.tolist()
         expected = {
             name: observations.mean_to_user(row, mean[:, row].mT, variance[:, row].mT).mean(-1)
             if name not in problem.known
             else observations.to_user(row, mean[:, row].mT).mean(-1)
-            for name, row in _numbers(problem, observations).items()
+            for name, row in numbers(problem, observations).items()
         }
     return [
         Expectation(
@@ -99,7 +99,7 @@ def expectations_at(
     ]
 
 
-def _numbers(problem: Problem, observations: Observations) -> dict[str, int]:
+def numbers(problem: Problem, observations: Observations) -> dict[str, int]:
     """The outcomes that are numbers, each with its row."""
     is_number = observations.likelihoods.is_gaussian.tolist()
     return {name: row for row, name in enumerate(problem.rows) if name not in problem.yes_no and is_number[row]}
@@ -131,9 +131,9 @@ def predict_at(
     """
     (believed,) = expectations_at(problem, belief, observations, u[None], [exact])
     with torch.no_grad():
-        mean, variance = (part[..., 0] for part in _moments(spread, u[None]))
+        mean, variance = (part[..., 0] for part in moments_at(spread, u[None]))
     outcomes = {}
-    for name, row in _numbers(problem, observations).items():
+    for name, row in numbers(problem, observations).items():
         expected = believed.outcomes[name]
         outcomes[name] = (
             OutcomePrediction.known(expected)
@@ -143,7 +143,7 @@ def predict_at(
     return Prediction(space.decode(u), outcomes, believed.probabilities)
 
 
-def _moments(belief: Belief, U: Float[Tensor, "x d"]) -> tuple[Float[Tensor, "h j x"], Float[Tensor, "h j x"]]:
+def moments_at(belief: Belief, U: Float[Tensor, "x d"]) -> tuple[Float[Tensor, "h j x"], Float[Tensor, "h j x"]]:
     """Mean and variance of every row at each point, for each sample of the hyperparameters."""
     here = for_hyper_samples(belief, U)
     return over_hyper_samples(belief, belief.mean(here), 2), over_hyper_samples(belief, belief.variance(here), 2)
@@ -154,12 +154,12 @@ def _with_interval(
 ) -> OutcomePrediction:
     """What is expected, with the interval of a mixture of Gaussians."""
     tails = torch.tensor([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dtype=mean.dtype)
-    low, high = sorted(_quantiles_to_user(o, row, mean, variance.sqrt(), tails).tolist())
+    low, high = sorted(quantiles_to_user(o, row, mean, variance.sqrt(), tails).tolist())
     low, high = min(low, expected), max(high, expected)
     return OutcomePrediction(expected, (high - low) / (2 * float(torch.special.ndtri(tails[1]))), (low, high))
 
 
-def _quantiles_to_user(
+def quantiles_to_user(
     o: Observations, row: int, mean: Float[Tensor, " s"], deviation: Float[Tensor, " s"], p: Float[Tensor, " q"]
 ) -> Float[Tensor, " q"]:
     """Quantiles of a mixture in the outcome's own units, where each of its parts may be warped in its own way."""

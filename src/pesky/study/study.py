@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pesky.acquire.base import Rule
-from pesky.decide import Decision
+from pesky.decide import Decision, TaskValues
 from pesky.errors import DataError, ProblemError
 from pesky.model.belief import Belief
 from pesky.model.surrogate import GP
@@ -328,11 +328,20 @@ class Study(StudyData):
         with self._deciding:
             return self._surrogates.believe(self.evaluations)[0]
 
+    def grounds(self, evaluations: Mapping[int, Evaluation] | None = None) -> Grounds:
+        """What answers rest on, for those who look closer: all that was told and is believed, or what some tell."""
+        if evaluations is not None:
+            return Grounds.of(self._surrogates.anew(), evaluations)
+        with self._deciding:
+            return Grounds.of(self._surrogates, self.evaluations)
+
+    def task_values(self, evaluations: Mapping[int, Evaluation]) -> TaskValues:
+        """What each task is worth to the rule at any point of the unit cube, given these evaluations."""
+        return Suggester(self._surrogates.anew(), self.rule, self.initial, None, None).values(evaluations)
+
     def predict(self, params: Mapping[str, Option]) -> Prediction:
         """What is believed of every outcome at these parameters, and how probably each constraint holds there."""
-        u = self.space.encode(params)
-        with self._deciding:
-            return Grounds.of(self._surrogates, self.evaluations).predict(u)
+        return self.grounds().predict(self.space.encode(params))
 
     def recommend(self) -> Recommendation:
         """The lowest expected objective where every constraint holds with its confidence, anywhere in the space.
@@ -342,7 +351,7 @@ class Study(StudyData):
         feasible.
         """
         with self._deciding:
-            return recommendation_from(Grounds.of(self._surrogates, self.evaluations))
+            return recommendation_from(self.grounds())
 
     def best(self) -> Recommendation:
         """The best point at which everything was measured and, by what is believed of it, every constraint holds.
@@ -351,7 +360,7 @@ class Study(StudyData):
         says so and gives the one that most probably does.
         """
         with self._deciding:
-            found = best_from(Grounds.of(self._surrogates, self.evaluations))
+            found = best_from(self.grounds())
         if found is None:
             raise DataError(
                 "no point has all its outcomes measured yet: ask and tell until there is one; `recommend()` gives "
@@ -374,12 +383,12 @@ class Study(StudyData):
         """
         others = thresholds_of(self.problem, thresholds)
         with self._deciding:
-            return recommendation_from(Grounds.of(self._surrogates, self.evaluations).under(others))
+            return recommendation_from(self.grounds().under(others))
 
     def tradeoffs(self) -> tuple[Tradeoff, ...]:
         """The expected objective against the threshold of each constraint: what a limit costs."""
         with self._deciding:
-            return tradeoffs(Grounds.of(self._surrogates, self.evaluations))
+            return tradeoffs(self.grounds())
 
     def explain(self, evaluation: Evaluation | int) -> Explanation:
         """Why an evaluation was asked, as it was decided then: kept with it, for whoever asks later and elsewhere."""

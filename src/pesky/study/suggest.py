@@ -178,6 +178,15 @@ class Suggester:
             self._why = reasons(values, best, tasks, level)
             return best
 
+    def values(self, evaluations: Mapping[int, Evaluation]) -> TaskValues:
+        """What each task of the problem is worth given these evaluations, as a full decision computes it."""
+        generator = source_of(question_seed(self.seed, len(evaluations) + 1))
+        learnt = self.surrogates.learnt(evaluations)
+        with threads_for(len(evaluations)):
+            context, acquisition = self._acquisition("full", evaluations, generator)
+        options = task_options(self.problem, self.surrogates.points, learnt, tuple(self.problem.tasks))
+        return TaskValues(context, self.rule, acquisition, options)
+
     def _level(self, data: DataKey, is_retry: bool) -> Level:
         """How thorough the next decision can be; a rule without samples of x* has none to draw from.
 

@@ -58,16 +58,27 @@ class Believed(NamedTuple):
 class Surrogates:
     """The models of a problem's rows; fitted anew when there are new data, from where the last fit ended."""
 
-    def __init__(self, problem: Problem, space: Space, model: GP | FitBotorch, seed: int) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        space: Space,
+        model: GP | FitBotorch,
+        seed: int,
+        announcer: Announcer | None = None,
+    ) -> None:
         self.problem, self.space, self.model, self.seed = problem, space, model, seed
         self.points = Points(space)
         self.learnt = Learnt(problem, self.points)
         self._last: Believed | None = None
         self._afresh: Believed | None = None
-        self._announcer = Announcer()
+        self._announcer = Announcer() if announcer is None else announcer
         self._spread: tuple[DataKey, Belief] | None = None
         self._previous: Fitted | None = None
         """The last fit, where the next one starts."""
+
+    def anew(self) -> "Surrogates":
+        """The same models, which have seen nothing yet: to look at some of the data disturbs nothing here."""
+        return Surrogates(self.problem, self.space, self.model, self.seed, Announcer(is_silent=True))
 
     def check_known(self) -> None:
         """Nothing, or a ProblemError if a known outcome's function does not work: before anything is measured."""

@@ -1,0 +1,196 @@
+"""Progress: what the answer was expected to be as evaluations came in, the best measured point, and what it cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from pesky.errors import DataError, unknown_name
+from pesky.run.best import BestMeasured
+from pesky.run.spending import cost_of
+from pesky.show.findings import Findings
+from pesky.show.labels import label
+from pesky.show.theme import BLUE, COLORWAY, GREEN, GREY, ORANGE, nothing, plotly, see_through, themed
+from pesky.study import Study
+from pesky.study.recommend import recommendation_from
+from pesky.wording import counted, duration
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+Against = Literal["evaluations", "cost", "time"]
+"""What progress can be seen against."""
+TITLES = {"evaluations": "evaluations", "cost": "cost", "time": "hours since the first question"}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How far the study was when an evaluation had ended."""
+
+    count: int
+    cost: float
+    seconds: float
+    """Since the first question."""
+    best: float | None
+    """The best value of the objective at a point where every constraint was measured, or is known, to hold."""
+    spent: tuple[float, ...]
+    """What each task had cost."""
+
+    def at(self, against: Against) -> float:
+        """How far that is."""
+        return {"evaluations": float(self.count), "cost": self.cost, "time": self.seconds / 3600}[against]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What would have been answered when so many evaluations had ended."""
+
+    count: int
+    expected: float
+    low: float
+    high: float
+    is_confident: bool
+
+
+@dataclass(frozen=True)
+class Progress:
+    """A study's way, evaluation by evaluation."""
+
+    objective: str
+    tasks: tuple[str, ...]
+    ended: tuple[Ended, ...]
+    answers: tuple[Answer, ...]
+    """At some moments; see `replay`."""
+
+    @property
+    def feasible_since(self) -> Ended | None:
+        """When the first point was measured that holds every constraint."""
+        return next((each for each in self.ended if each.best is not None), None)
+
+
+def progress_of(findings: Findings) -> Progress:
+    """The numbers of the picture."""
+    problem, every = findings.problem, findings.ended
+    start = min((e.asked for e in findings.evaluations.values()), default=0.0)
+    tasks = tuple(dict.fromkeys([*problem.tasks, *(e.task for e in every)]))
+    spent, steps = dict.fromkeys(tasks, 0.0), []
+    best = BestMeasured(problem)
+    for count, e in enumerate(every, 1):
+        best.add(e)
+        spent[e.task] += cost_of(e, problem)
+        since = (e.asked if e.ended is None else e.ended) - start
+        steps.append(Ended(count, sum(spent.values()), since, best.value, tuple(spent.values())))
+    answers = []
+    for moment in findings.moments:
+        is_now = moment.grounds is findings.grounds
+        found = findings.answer if is_now else recommendation_from(moment.grounds)
+        answers.append(Answer(len(moment.known), found.expected, *found.interval, found.is_confident))
+    return Progress(problem.objective, tasks, tuple(steps), tuple(answers))
+
+
+def progress(study: "Study | Findings", against: Against = "evaluations") -> "Figure":
+    """What was expected of the answer as evaluations came in, with the best measured point and what each task cost.
+
+    `against` is what it is seen against: "evaluations", "cost" or "time". The answers of before are those that the rule
+    for answers gives for what was known then, computed anew at up to twelve moments.
+    """
+    if against not in get_args(Against):
+        raise DataError(f"progress: {unknown_name('axis', against, get_args(Against))}")
+    findings = Findings.of(study)
+    title = f"Progress: {label(findings.problem.objective)} against {TITLES[against]}"
+    if not findings.ended:
+        return nothing(title, "nothing was measured yet")
+    found = progress_of(findings)
+    figure = _drawn(found, against)
+    return themed(figure, title, _said(found), height=560, hovermode="x unified")
+
+
+def _said(found: Progress) -> str:
+    first, last = found.feasible_since, found.ended[-1]
+    since = "no point was measured yet that holds every constraint"
+    if first is not None:
+        since = f"feasible since evaluation {first.count}; best measured {last.best:.6g}"
+    return f"{counted(last.count)} in {duration(last.seconds)} for a cost of {last.cost:.6g}; {since}"
+
+
+def _drawn(found: Progress, against: Against) -> Any:
+    from plotly.subplots import make_subplots
+
+    go = plotly()
+    figure: Any = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.72, 0.28], vertical_spacing=0.06)
+    along = {each.count: each.at(against) for each in found.ended}
+    for trace in _answers(go, found, along):
+        figure.add_trace(trace, row=1, col=1)
+    values = [each.best for each in found.ended]
+    line = {"color": ORANGE, "width": 2, "shape": "hv"}
+    best = go.Scatter(x=[*along.values()], y=values, name="best measured", mode="lines+markers", line=line)
+    best.marker = {"size": 4}
+    figure.add_trace(best, row=1, col=1)
+    if (first := found.feasible_since) is not None:
+        figure.add_vline(x=along[first.count], line={"color": GREEN, "width": 1.5, "dash": "dot"}, row=1, col=1)
+        figure.add_annotation(
+            text="feasible",
+            x=along[first.count],
+            y=1,
+            yref="y domain",
+            yanchor="top",
+            xanchor="left",
+            showarrow=False,
+            font={"color": GREEN},
+            row=1,
+            col=1,
+        )
+    for i, task in enumerate(found.tasks):
+        color = COLORWAY[i % len(COLORWAY)]
+        trace = go.Scatter(
+            x=[0, *along.values()],
+            y=[0.0, *(each.spent[i] for each in found.ended)],
+            name=f"cost of {label(task)}",
+            stackgroup="cost",
+            showlegend=len(found.tasks) > 1,
+            line={"color": color, "width": 1, "shape": "hv"},
+            fillcolor=see_through(color, 0.35),
+        )
+        figure.add_trace(trace, row=2, col=1)
+    figure.update_xaxes(title_text=TITLES[against], row=2, col=1)
+    figure.update_yaxes(title_text=label(found.objective), row=1, col=1)
+    figure.update_yaxes(title_text="cost so far", rangemode="tozero", row=2, col=1)
+    return figure
+
+
+def _answers(go: Any, found: Progress, along: dict[int, float]) -> list[Any]:
+    """The band of the answers' intervals, and what was expected of each."""
+    if not found.answers:
+        return []
+    x = [along[each.count] for each in found.answers]
+    sure = [each for each in found.answers if each.is_confident]
+    unsure = [each for each in found.answers if not each.is_confident]
+    hidden = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    return [
+        go.Scatter(x=x, y=[each.high for each in found.answers], showlegend=False, **hidden),
+        go.Scatter(
+            x=x,
+            y=[each.low for each in found.answers],
+            fill="tonexty",
+            fillcolor=see_through(BLUE, 0.18),
+            name="its 90 % interval",
+            **hidden,
+        ),
+        go.Scatter(
+            x=x,
+            y=[each.expected for each in found.answers],
+            mode="lines",
+            line={"color": BLUE, "width": 1.5},
+            showlegend=False,
+            hoverinfo="skip",
+        ),
+        _marks(go, sure, along, "expected of the answer", {"color": BLUE, "symbol": "circle", "size": 8}),
+        _marks(go, unsure, along, "expected, not known to hold", {"color": GREY, "symbol": "circle-open", "size": 8}),
+    ]
+
+
+def _marks(go: Any, answers: Sequence[Answer], along: dict[int, float], name: str, marker: dict[str, Any]) -> Any:
+    """The answers that are of one kind."""
+    said = [f"{each.expected:.6g}, 90 %: {each.low:.6g} to {each.high:.6g}" for each in answers]
+    x, y = [along[each.count] for each in answers], [each.expected for each in answers]
+    words = {"hovertext": said, "hoverinfo": "text+name", "showlegend": bool(answers)}
+    return go.Scatter(x=x, y=y, name=name, mode="markers", marker={**marker, "line": {"width": 1.5}}, **words)

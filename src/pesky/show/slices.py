@@ -1,0 +1,53 @@
+"""Lines and planes through a point of the space, along one parameter or two, and what is believed there."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.problem import Option
+from pesky.show.axes import coordinates, grid
+from pesky.space import Space
+from pesky.study.outlook import Outlook, outlook_at
+from pesky.study.recommend import Grounds
+
+LINE, PLANE = 61, 33
+"""Points along a parameter: of a line, and of each side of a plane."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What is believed along some parameters, the others being what they are at one point."""
+
+    parameters: tuple[str, ...]
+    along: tuple[np.ndarray, ...]
+    """Where the values of each are along its axis; see `coordinate`."""
+    outlook: Outlook
+    """In the order of the first parameter's values, and of the second's within each of them."""
+
+
+def line(grounds: Grounds, at: Mapping[str, Option], name: str) -> Slice:
+    """What is believed along one parameter."""
+    U, along = points(grounds.space, at, [name], LINE)
+    return Slice((name,), along, outlook_at(grounds, U))
+
+
+def plane(grounds: Grounds, at: Mapping[str, Option], names: Sequence[str]) -> Slice:
+    """What is believed along two parameters; without intervals, which a map has no room for."""
+    U, along = points(grounds.space, at, names, PLANE)
+    return Slice(tuple(names), along, outlook_at(grounds, U, intervals=False))
+
+
+def points(
+    space: Space, at: Mapping[str, Option], names: Sequence[str], most: int
+) -> tuple[Float[Tensor, "n d"], tuple[np.ndarray, ...]]:
+    """All combinations of values of these parameters, at most so many each, and where these are along each axis."""
+    grids = [grid(space.parameters[name], most) for name in names]
+    places = torch.cartesian_prod(*(torch.arange(len(each)) for each in grids)).reshape(-1, len(grids))
+    U = space.encode(at).repeat(len(places), 1)
+    for i, name in enumerate(names):
+        U[:, space.columns_of([name])] = grids[i][places[:, i]]
+    return U, tuple(coordinates(space.parameters[name], each) for name, each in zip(names, grids, strict=True))

@@ -1,0 +1,74 @@
+"""What is believed at many points, in the user's units: lines and maps of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.study.prediction import LEVEL, constraint_texts, moments_at, numbers, quantiles_to_user
+from pesky.study.recommend import Grounds
+
+CHUNK = 512
+"""Points at once: with a thousand data their covariances are 4 MB for each row and sample of hyperparameters."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What `Study.predict` says at each of many points, one array for each outcome or constraint."""
+
+    mean: Mapping[str, np.ndarray]
+    """Of every outcome that is a number."""
+    low: Mapping[str, np.ndarray]
+    high: Mapping[str, np.ndarray]
+    """The ends of the interval that holds its value with a probability of 90 %."""
+    probabilities: Mapping[str, np.ndarray]
+    """That each constraint holds, by its text."""
+    feasible: np.ndarray
+    """Probability that all of them hold at once."""
+
+
+def outlook_at(grounds: Grounds, U: Float[Tensor, "x d"], *, intervals: bool = True) -> Outlook:
+    """What is believed at each point of U; without `intervals`, which take longest, `low` and `high` are empty."""
+    parts = [_outlook(grounds, chunk, intervals) for chunk in U.split(CHUNK)]
+
+    def joined(name: str) -> dict[str, np.ndarray]:
+        each = [getattr(part, name) for part in parts]
+        return {key: np.concatenate([one[key] for one in each]) for key in each[0]}
+
+    mean, low, high, probabilities = (joined(name) for name in ("mean", "low", "high", "probabilities"))
+    return Outlook(mean, low, high, probabilities, np.concatenate([part.feasible for part in parts]))
+
+
+def _outlook(grounds: Grounds, U: Float[Tensor, "x d"], intervals: bool) -> Outlook:
+    problem, belief = grounds.problem, grounds.belief
+    each = grounds.expect(U, [{}] * len(U))
+    mean = {name: np.array([e.outcomes[name] for e in each]) for name in numbers(problem, grounds.observations)}
+    low, high = _intervals(grounds, U, mean) if intervals else ({}, {})
+    probabilities = {text: np.array([e.probabilities[text] for e in each]) for text in constraint_texts(problem)}
+    if not probabilities:
+        return Outlook(mean, low, high, probabilities, np.ones(len(U)))
+    with torch.no_grad():
+        chance = belief.likelihoods.log_all_hold(*moments_at(belief, U)).exp().mean(0)
+    return Outlook(mean, low, high, probabilities, chance.numpy())
+
+
+def _intervals(
+    grounds: Grounds, U: Float[Tensor, "x d"], expected: Mapping[str, np.ndarray]
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Low and high ends for each outcome; of a known one, its value."""
+    o = grounds.observations
+    tails = torch.tensor([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dtype=torch.float64)
+    low, high = dict(expected), dict(expected)
+    with torch.no_grad():
+        mean, variance = moments_at(grounds.spread, U)
+        for name, row in numbers(grounds.problem, o).items():
+            if name not in grounds.problem.known:
+                ends = torch.vmap(partial(quantiles_to_user, o, row, p=tails), in_dims=1)
+                found = ends(mean[:, row], variance[:, row].sqrt()).numpy()
+                low[name] = np.minimum(found.min(-1), expected[name])
+                high[name] = np.maximum(found.max(-1), expected[name])
+    return low, high
