@@ -79,7 +79,7 @@ def build_study(benchmark: Benchmark, label: str, seed: int) -> pesky.Study:
         model = pesky.GP(kernel="se", hyperparameters=known)
     contender = CONTENDERS[label]
     problem = with_known_objective(benchmark) if contender.knows_objective else benchmark.problem
-    return pesky.Study(problem, seed=seed, model=model, rule=contender.build(), initial=INITIAL)
+    return pesky.Study(problem, seed=seed, model=model, rule=contender.build(), initial=INITIAL, confirming_share=0)
 
 
 def optimize(plan: Plan) -> Run:

@@ -177,7 +177,7 @@ def test_some_doubt_their_model(monkeypatch: pytest.MonkeyPatch):
 
 def ask(benchmark: Benchmark, model: GP, rule: Rule, seed: int, steps: int) -> tuple[Study, list[int], Tensor]:
     """A study of the package that was asked and told so often: it, its tasks and its points."""
-    study = Study(benchmark.problem, rule=rule, seed=seed, model=model)
+    study = Study(benchmark.problem, rule=rule, seed=seed, model=model, confirming_share=0)
     noise = torch.Generator().manual_seed(seed ^ NOISE_STREAM)
     names, tasks, points = list(benchmark.problem.tasks), [], []
     for _ in range(3 * len(names) + steps):

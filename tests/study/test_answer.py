@@ -7,9 +7,10 @@ import torch
 from scipy.stats import norm
 from study.quick import COUPLED, SPACE, SPLIT, measure, quick
 
-from pesky import Budget, DataError, Problem, Real, Study, Task
+from pesky import Budget, DataError, Problem, ProblemError, Real, Study, Task
 from pesky.run.confirming import limit_before
-from pesky.store import Limit
+from pesky.store import Evaluation, Limit
+from pesky.study.confirm import allowance
 from pesky.study.prediction import mixture_quantiles
 
 EXACT = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise=0.0)
@@ -186,8 +187,9 @@ class TestConfirm:
         assert order[1][0] in ("dear", "cheap")
 
     def test_a_run_ends_with_a_measured_answer(self):
-        s = quick(EXACT)
+        s = quick(EXACT, confirming_share=0)
         s.run(measure, Budget(evaluations=20))
+        assert {(e.why or {})["kind"] for e in list(s.evaluations.values())[:18]} <= {"initial", "full", "coarse"}
         assert len(s.evaluations) == 20
         best = s.best()
         assert max(best.evaluations) >= 18  # the last two were kept for it
@@ -235,3 +237,51 @@ class TestConfirm:
         assert ending.kind == "gain"
         assert 3 < ending.evaluations <= 6
         assert s.evaluations[3].gain is None
+
+
+class TestConfirmOnTheWay:
+    def test_at_most_a_fifth_of_the_questions_are_at_the_point_that_would_be_recommended(self):
+        s = quick(EXACT)
+        for _ in range(23):
+            expected = s.recommend() if len(s.evaluations) >= 3 else None
+            asked = s.ask()
+            if (asked.why or {})["kind"] == "confirming" and expected is not None and not expected.is_measured:
+                assert asked.params == expected.params
+            s.tell(asked, measure(asked.params))
+        kinds = [(e.why or {})["kind"] for e in s.evaluations.values()]
+        assert 1 <= kinds.count("confirming") <= (len(kinds) - 3) / 5
+        assert s.best().is_confident
+        assert s.best().expected == pytest.approx(s.recommend().expected, abs=1e-3)
+
+    def test_a_point_is_measured_wholly_where_tasks_are_apart(self):
+        s = quick(Problem(SPACE, minimize="f", constraints=["c >= 0"], tasks=SPLIT.tasks, noise=0.0))
+        for _ in range(40):
+            asked = s.ask()
+            s.tell(asked, {name: measure(asked.params)[name] for name in s.problem.tasks[asked.task].outcomes})
+        confirming = [e for e in s.evaluations.values() if (e.why or {})["kind"] == "confirming"]
+        asked = [e for e in s.evaluations.values() if (e.why or {})["kind"] != "initial"]
+        assert confirming
+        assert sum(e.price for e in confirming) <= 0.2 * (sum(e.price for e in asked) + 11)
+        assert s.best().is_measured
+
+    def test_due_by_what_was_spent(self):
+        def due(kinds, share=0.2, problem=COUPLED):
+            each = [Evaluation(i, next(iter(problem.tasks)), {}, why={"kind": kind}) for i, kind in enumerate(kinds)]
+            return allowance({e.id: e for e in each}, problem, share) >= 1
+
+        initial, full, confirming = ["initial"] * 3, ["full"], ["confirming"]
+        assert not due([])
+        assert not due(initial)
+        assert not due(initial + full * 3)
+        assert due(initial + full * 4)
+        assert not due(initial + full * 4, share=0)
+        assert not due(initial + full * 4 + confirming)  # the next one would be two of six
+        assert due(initial + full * 8 + confirming)  # nothing was to be confirmed at the fifth
+        assert due(initial + full * 4 + confirming + full * 4)
+        assert due(initial + full * 9, share=0.1)
+        assert not due(initial + full * 4, share=0.1)
+
+    @pytest.mark.parametrize("share", [-0.1, 1, "much", float("nan")])
+    def test_a_share_that_is_none_is_refused(self, share):
+        with pytest.raises(ProblemError, match="confirming_share was"):
+            quick(confirming_share=share)

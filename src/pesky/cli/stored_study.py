@@ -50,6 +50,7 @@ def open_study(file: StudyFile, *, read_only: bool = False) -> "Study":
             initial=run.initial,
             min_probability=run.min_probability,
             deciding_share=run.deciding_share,
+            confirming_share=run.confirming_share,
         )
     except ProblemError as error:
         raise ProblemError(f"{error} `pesky run {file.path.name} --fresh` sets the stored one aside.") from error

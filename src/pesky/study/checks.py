@@ -27,6 +27,14 @@ def share(what: str, given: object) -> float | None:
     return value
 
 
+def share_or_none(what: str, given: object) -> float:
+    """The number from 0 to below 1 that was given."""
+    value = finite(what, given)
+    if not 0 <= value < 1:
+        raise ProblemError(f"{what} was {given!r}: expected a number from 0 to below 1, and 0 for none.")
+    return value
+
+
 def positive(what: str, given: object) -> float | None:
     """The number above 0 that was given, if one was."""
     value = None if given is None else finite(what, given)

@@ -4,16 +4,36 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from pesky.problem import Problem
-from pesky.run.spending import typical_price
+from pesky.run.spending import cost_of, typical_price
 from pesky.store import Evaluation, Question
 from pesky.study.prediction import constraint_texts
-from pesky.study.recommend import Grounds, best_anywhere, best_from, is_no_better
+from pesky.study.recommend import Grounds, best_anywhere, best_from, is_no_better, recommendation_from
 from pesky.study.recommendation import Recommendation
 
 CERTAIN = 1e-3
 """A constraint that fails with less than this probability need not be checked."""
 BOLD = 0.6
 """The confidence that suffices for a point that is measured without noise before anyone uses it."""
+KIND = "confirming"
+"""What a question says of itself that confirms."""
+
+
+def allowance(evaluations: Mapping[int, Evaluation], problem: Problem, share: float) -> float:
+    """What confirming may cost now, so that it takes no more than its share of all questions, the initial ones aside.
+
+    With a share of a fifth it is nothing but at every fifth question, and as long as the last question confirmed.
+    """
+    asked = [e for e in evaluations.values() if (e.why or {}).get("kind") != "initial"]
+    if not share or not asked:
+        return 0.0
+    confirming = [e for e in asked if (e.why or {}).get("kind") == KIND]
+    point = sum(typical_price(task, evaluations, problem) for task in problem.tasks)
+    spent, all_spent = (sum(cost_of(e, problem) for e in each) for each in (confirming, asked))
+    left = share * (all_spent + point) * (1 + 1e-9) - spent
+    if asked[-1] in confirming:
+        return max(left, 0.0)
+    is_time = (len(asked) + 1) % round(1 / share) == 0
+    return left if is_time and left >= point else 0.0
 
 
 def confirming_question(
@@ -25,10 +45,30 @@ def confirming_question(
     asked of: if it holds, it is the better answer, and if it does not, the last one stays.
     """
     target, measured = best_anywhere(grounds), best_from(grounds)
-    is_exact = all(grounds.problem.noise.get(name) == 0 for name in grounds.problem.outcomes)
-    if is_exact and measured is not None and measured.is_confident and is_no_better(grounds, target, measured):
-        target = best_anywhere(grounds, most=BOLD)
+    if measured is not None and measured.is_confident and is_no_better(grounds, target, measured):
+        target = _bolder(grounds) or target
     return _question_at(target, grounds, evaluations, tasks, min_probability)
+
+
+def early_question(
+    grounds: Grounds, evaluations: Mapping[int, Evaluation], tasks: Sequence[str], min_probability: float | None
+) -> Question | None:
+    """The same while there is more to learn: only at a point that is sure enough to be recommended though not measured.
+
+    Where the recommendation was measured, without noise, and nothing better is expected, it is the bolder point again.
+    """
+    target = recommendation_from(grounds)
+    if not target.is_confident:
+        return None
+    if target.is_measured:
+        target = _bolder(grounds) if is_no_better(grounds, best_anywhere(grounds), target) else None
+    return None if target is None else _question_at(target, grounds, evaluations, tasks, min_probability)
+
+
+def _bolder(grounds: Grounds) -> Recommendation | None:
+    """The best point that less confidence is asked of; None with noise, where no measurement would settle it."""
+    is_exact = all(grounds.problem.noise.get(name) == 0 for name in grounds.problem.outcomes)
+    return best_anywhere(grounds, most=BOLD) if is_exact else None
 
 
 def _question_at(
@@ -50,7 +90,7 @@ def _question_at(
     # What probably fails for little money comes first: it saves the rest. What nothing can fail of comes last.
     order = sorted(left, key=lambda task: (failing[task] < CERTAIN, -failing[task] / prices[task], prices[task]))
     matter = [task for task in order if failing[task] >= CERTAIN or problem.objective in problem.tasks[task].outcomes]
-    return Question(matter[0], target.params, None, prices[matter[0]], {"kind": "confirming"}) if matter else None
+    return Question(matter[0], target.params, None, prices[matter[0]], {"kind": KIND}) if matter else None
 
 
 def _failing(problem: Problem, task: str, target: Recommendation) -> float:

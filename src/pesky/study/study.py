@@ -28,7 +28,7 @@ from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
 from pesky.study.changes import check_current, opened
-from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, positive, share
+from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, positive, share, share_or_none
 from pesky.study.data import StudyData
 from pesky.study.described import described
 from pesky.study.explain import Explanation
@@ -74,6 +74,8 @@ class Study(StudyData):
         min_probability: Ask only where the probability that all constraints hold is at least this.
         deciding_share: Deciding takes at most so many times the time of measuring: quicker decisions fill in between
             full ones. Without it every decision is a full one.
+        confirming_share: The share of the cost of all questions that goes to measuring what would be recommended, so
+            that there is a measured answer at any time; 0 leaves every question to the rule.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Study(StudyData):
         initial: int = 3,
         min_probability: float | None = None,
         deciding_share: float | None = None,
+        confirming_share: float = 0.2,
     ) -> None:
         if not isinstance(problem, Problem):
             raise ProblemError(
@@ -106,7 +109,8 @@ class Study(StudyData):
         super().__init__(problem, store, kept)
         self.seed = kept.seed
         self._surrogates = Surrogates(problem, self.space, fitted, self.seed)
-        self._suggester = Suggester(self._surrogates, self.rule, self.initial, least, time_share)
+        part = share_or_none("confirming_share", confirming_share)
+        self._suggester = Suggester(self._surrogates, self.rule, self.initial, least, time_share, part)
         # The store takes care of itself. Deciding takes seconds: nobody who tells waits for it.
         self._deciding = threading.RLock()
 
@@ -337,7 +341,7 @@ class Study(StudyData):
 
     def task_values(self, evaluations: Mapping[int, Evaluation]) -> TaskValues:
         """What each task is worth to the rule at any point of the unit cube, given these evaluations."""
-        return Suggester(self._surrogates.anew(), self.rule, self.initial, None, None).values(evaluations)
+        return Suggester(self._surrogates.anew(), self.rule, self.initial).values(evaluations)
 
     def predict(self, params: Mapping[str, Option]) -> Prediction:
         """What is believed of every outcome at these parameters, and how probably each constraint holds there."""

@@ -30,7 +30,7 @@ from pesky.run.budget import Exhausted
 from pesky.run.spending import affordable
 from pesky.space.region import Region
 from pesky.store import Evaluation, Limit, Question
-from pesky.study.confirm import confirming_question
+from pesky.study.confirm import allowance, confirming_question, early_question
 from pesky.study.design import InitialDesign
 from pesky.study.explain import reasons
 from pesky.study.limits import Request, check_worth, in_vain, tasks_left
@@ -61,19 +61,25 @@ class Full(NamedTuple):
 class Suggester:
     """What to ask next given all evaluations; remembers only to be faster.
 
-    With a share, deciding takes no more than so many times the time of measuring. When a full analysis cannot be
-    afforded, the last one is updated with the new data at unchanged hyperparameters, x* samples and EP sites (METHOD
-    20.2), and when that cannot be either, the question is one of its x* samples, as in Thompson sampling.
+    With a `deciding_share`, deciding takes no more than so many times the time of measuring. When a full analysis
+    cannot be afforded, the last one is updated with the new data at unchanged hyperparameters, x* samples and EP sites
+    (METHOD 20.2), and when that cannot be either, the question is one of its x* samples, as in Thompson sampling.
     """
 
     def __init__(
-        self, surrogates: Surrogates, rule: Rule, initial: int, min_probability: float | None, share: float | None
+        self,
+        surrogates: Surrogates,
+        rule: Rule,
+        initial: int,
+        min_probability: float | None = None,
+        deciding_share: float | None = None,
+        confirming_share: float = 0.0,
     ) -> None:
         self.problem, self.space, self.seed = surrogates.problem, surrogates.space, surrogates.seed
         self.surrogates, self.rule, self.min_probability = surrogates, rule, min_probability
         self.region = Region.of(self.problem, self.space)
         self.design = InitialDesign(self.problem, self.space, self.region, initial, self.seed)
-        self.time_budget = TimeBudget(share)
+        self.time_budget, self.confirming_share = TimeBudget(deciding_share), confirming_share
         self.decision: Decision | None = None
         """How the last question was chosen; None for the initial design."""
         self._full: Full | None = None
@@ -101,7 +107,7 @@ class Suggester:
             self.surrogates.check_known()
             if (first := self.design.next(learnt, tasks, known)) is not None:
                 return replace(first, why={"kind": "initial"})
-            if request.confirm and (confirming := self._confirming(evaluations, tasks)) is not None:
+            if (confirming := self._confirming(evaluations, tasks, request.confirm, is_retry)) is not None:
                 left_out = self.surrogates.outliers(evaluations)
                 return replace(confirming, why={**(confirming.why or {}), **as_reasons(left_out)})
             self.decision = best = self.decide(evaluations, tasks, known, is_retry)
@@ -111,12 +117,21 @@ class Suggester:
             why = {**(self._why or {}), **as_reasons(self.surrogates.left_out)}
             return Question(tasks[int(best.task)], self.space.decode(u), gain, float(best.price), why)
 
-    def _confirming(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Question | None:
-        """What is left to measure at the point that would be recommended."""
+    def _confirming(
+        self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str], is_requested: bool, is_retry: bool
+    ) -> Question | None:
+        """What is left to measure at the point that would be recommended, if it is time for that."""
         learnt = self.surrogates.learnt(evaluations)
         if not any(e.outcomes.keys() & set(self.problem.grounds) for e in learnt.values()):
             return None
-        return confirming_question(Grounds.of(self.surrogates, learnt), learnt, tasks, self.min_probability)
+        if is_requested:
+            return confirming_question(Grounds.of(self.surrogates, learnt), learnt, tasks, self.min_probability)
+        level = self._level(data_key(evaluations), is_retry)
+        if level != "full" or not (most := allowance(evaluations, self.problem, self.confirming_share)):
+            return None
+        with self.time_budget.time(level):
+            found = early_question(Grounds.of(self.surrogates, learnt), learnt, tasks, self.min_probability)
+        return found if found is not None and found.price <= most else None
 
     @contextmanager
     def _timed(self, is_retry: bool) -> Iterator[None]:
