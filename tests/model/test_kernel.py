@@ -7,7 +7,7 @@ import torch
 from gpytorch.kernels import MaternKernel, RBFKernel
 
 from pesky.model.kernel import KERNELS as OURS
-from pesky.model.kernel import Kernel, correlation, frequencies, slope, squared_distance
+from pesky.model.kernel import Kernel, correlation, correlation_and_slope, frequencies, slope, squared_distance
 
 KERNELS = {"se": RBFKernel(), "matern52": MaternKernel(nu=2.5)}
 
@@ -45,6 +45,10 @@ def test_slope_is_minus_twice_the_derivative_of_the_correlation(kernel):
     numeric = (correlation(kernel, d2 + step) - correlation(kernel, d2 - step)) / (2 * step)
     torch.testing.assert_close(slope(kernel, d2), -2 * numeric, rtol=1e-6, atol=1e-9)
     assert slope(kernel, torch.zeros(1)).item() == pytest.approx({"se": 1.0, "matern52": 5 / 3}[kernel])
+    both = correlation_and_slope(kernel, torch.cat([d2, torch.zeros_like(d2[:1])]))
+    torch.testing.assert_close(both[0][:-1], correlation(kernel, d2))
+    torch.testing.assert_close(both[1][:-1], slope(kernel, d2))
+    assert [each[-1].item() for each in both] == pytest.approx([1.0, slope(kernel, torch.zeros(1)).item()])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -76,17 +76,23 @@ def cholesky(
     that needs more than `MOST_JITTER` the negative eigenvalues are taken for zero; where an entry is not a finite
     number, all of the factor is NaN.
     """
-    eye = torch.eye(matrix.shape[-1], dtype=matrix.dtype, device=matrix.device)
     scale = amplitude[..., None, None]
-    factor, failed = torch.linalg.cholesky_ex(matrix + jitter * scale * eye)
+    factor, failed = torch.linalg.cholesky_ex(_raised(matrix, jitter * amplitude))
     while bool(failed.any()) and jitter < 0.99 * MOST_JITTER:
         jitter *= 10
-        retried, still_failed = torch.linalg.cholesky_ex(matrix + jitter * scale * eye)
+        retried, still_failed = torch.linalg.cholesky_ex(_raised(matrix, jitter * amplitude))
         factor = torch.where((failed > 0)[..., None, None], retried, factor)
         failed = torch.where(failed > 0, still_failed, failed)
     if bool(failed.any()):
         factor = torch.where((failed > 0)[..., None, None], _clipped_factor(matrix, jitter * scale), factor)
     return factor
+
+
+def _raised(matrix: Float[Tensor, "*b n n"], added: Float[Tensor, "*b"]) -> Float[Tensor, "*b n n"]:
+    """The matrix with so much added to its diagonal."""
+    raised = matrix.expand(torch.broadcast_shapes(matrix.shape, (*added.shape, 1, 1))).clone()
+    raised.diagonal(dim1=-2, dim2=-1).add_(added[..., None])
+    return raised
 
 
 def _clipped_factor(matrix: Float[Tensor, "*b n n"], added: Float[Tensor, "*b 1 1"]) -> Float[Tensor, "*b n n"]:

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.infer.gaussian import cholesky
-from pesky.model.kernel import Kernel, correlation, slope, squared_distance
+from pesky.model.kernel import Kernel, correlation, correlation_and_slope, squared_distance
 
 NOISE_FLOOR = 1e-10
 """Noise variance of noise-free rows, as a share of the amplitude. It sets how closely a noise-free constraint can be
@@ -104,6 +104,8 @@ def _padded(
 
 def without_padding(matrix: Float[Tensor, "*b j n n"], mask: Bool[Tensor, "*#b j n"]) -> Float[Tensor, "*b j n n"]:
     """The matrix with zeros where it speaks of data that are not there."""
+    if bool(mask.all()):
+        return matrix
     return torch.where(mask[..., :, None] & mask[..., None, :], matrix, 0.0)
 
 
@@ -134,8 +136,7 @@ def marginal_likelihood(
     """
     noise = h.noise[..., None] if data_noise is None else data_noise
     scaled = (X - 0.5) / h.lengthscale[..., None, :]
-    d2 = squared_distance(scaled, scaled)
-    correlations = correlation(kernel, d2)
+    correlations, slopes = correlation_and_slope(kernel, squared_distance(scaled, scaled))
     root = cholesky(_padded(correlations, mask, h.amplitude, noise), h.amplitude, jitter=1e-14)
     inverse = torch.cholesky_inverse(root)
     ones = mask.to(y.dtype).expand(inverse.shape[:-1])
@@ -150,9 +151,9 @@ def marginal_likelihood(
         - 0.5 * math.log(2 * math.pi) * mask.sum(-1).to(y.dtype)
     )
     # d log p / d theta = tr(A dK/dtheta) / 2 with A = solved solved^T - K^-1
-    sensitivity = solved[..., :, None] * solved[..., None, :] - inverse
-    sensitivity = sensitivity * (mask[..., :, None] & mask[..., None, :])
-    by_lengthscale, by_amplitude = by_kernel(kernel, scaled, d2, sensitivity, correlations, h.amplitude)
+    sensitivity = torch.addcmul(inverse, solved[..., :, None], solved[..., None, :], value=-1).neg_()
+    sensitivity = without_padding(sensitivity, mask)
+    by_lengthscale, by_amplitude = by_kernel(scaled, sensitivity, correlations, slopes, h.amplitude)
     by_datum_noise = 0.5 * noise * sensitivity.diagonal(dim1=-2, dim2=-1)
     by_noise = by_datum_noise.sum(-1)
     return MarginalLikelihood(
@@ -161,18 +162,20 @@ def marginal_likelihood(
 
 
 def by_kernel(
-    kernel: Kernel,
     scaled: Float[Tensor, "*b j n d"],
-    d2: Float[Tensor, "*b j n n"],
     sensitivity: Float[Tensor, "*b j n n"],
     correlations: Float[Tensor, "*b j n n"],
+    slopes: Float[Tensor, "*b j n n"],
     amplitude: Float[Tensor, "*b j"],
 ) -> tuple[Float[Tensor, "*b j d"], Float[Tensor, "*b j"]]:
     """Derivatives by the logs of lengthscales and amplitude; `sensitivity` is twice that by the covariance."""
-    by_distance = sensitivity * slope(kernel, d2)
-    by_lengthscale = by_distance.sum(-1, keepdim=True) * scaled.square() - scaled * (by_distance @ scaled)
+    # with a column of ones: the sum of each row, too
+    pulls = (sensitivity * slopes) @ torch.cat([scaled, torch.ones_like(scaled[..., :1])], -1)
+    by_lengthscale = pulls[..., -1:] * scaled.square() - scaled * pulls[..., :-1]
     by_lengthscale = amplitude[..., None] * by_lengthscale.sum(-2)
-    return by_lengthscale, 0.5 * amplitude * (sensitivity * correlations).sum((-2, -1))
+    # a product of vectors, which makes no third matrix
+    total = sensitivity.flatten(-2)[..., None, :] @ correlations.flatten(-2)[..., None]
+    return by_lengthscale, 0.5 * amplitude * total[..., 0, 0]
 
 
 def log_likelihood(

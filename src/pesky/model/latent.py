@@ -14,7 +14,7 @@ from pesky.infer.gaussian import Sites
 from pesky.infer.latent import LatentPrior, run
 from pesky.likelihood.base import LatentLikelihood
 from pesky.model.hyper import Hyperparameters, by_kernel, without_padding
-from pesky.model.kernel import Kernel, correlation, squared_distance
+from pesky.model.kernel import Kernel, correlation_and_slope, squared_distance
 from pesky.model.prior import LOG_LENGTHSCALE, log_prior
 from pesky.numerics import sqp
 
@@ -57,8 +57,7 @@ def evidence(
     At EP's fixed point they are those of the Gaussian evidence at fixed sites (R&W 5.27): log Z is stationary in them.
     """
     scaled = (X - 0.5) / h.lengthscale[..., None, :]
-    d2 = squared_distance(scaled, scaled)
-    correlations = correlation(kernel, d2)
+    correlations, slopes = correlation_and_slope(kernel, squared_distance(scaled, scaled))
     covariance = without_padding(h.amplitude[..., None, None] * correlations, mask)
     told = torch.where(mask, y, 0.0).expand(covariance.shape[:-1])
     prior = LatentPrior(covariance, h.mean, mask.expand(covariance.shape[:-1]))
@@ -68,7 +67,7 @@ def evidence(
     half = sites.tau.sqrt()
     inverse = half[..., :, None] * torch.cholesky_inverse(posterior.q.root) * half[..., None, :]
     sensitivity = solved[..., :, None] * solved[..., None, :] - inverse
-    by_lengthscale, by_amplitude = by_kernel(kernel, scaled, d2, sensitivity, correlations, h.amplitude)
+    by_lengthscale, by_amplitude = by_kernel(scaled, sensitivity, correlations, slopes, h.amplitude)
     return LatentEvidence(posterior.log_z, by_lengthscale, by_amplitude, solved.sum(-1), sites)
 
 
