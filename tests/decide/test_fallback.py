@@ -9,9 +9,10 @@ import pesky
 from pesky import Integer, Real
 from pesky.acquire.base import Context
 from pesky.acquire.fantasy import Pending
-from pesky.decide import Duplicates
+from pesky.acquire.registry import rule_of
+from pesky.decide import Duplicates, select
 from pesky.decide.fallback import fallback
-from pesky.decide.task_values import TaskOptions, fixed_prices
+from pesky.decide.task_values import TaskOptions, TaskValues, fixed_prices
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.optimum.recommend import recommend
 from pesky.space import Space
@@ -47,6 +48,18 @@ def test_the_unchecked_constraint_is_measured_at_the_recommendation():
     task, u = fallback(context(belief), BOTH)
     assert task == 1
     torch.testing.assert_close(u, advised(belief))
+
+
+def test_a_coarse_look_that_sees_one_solution_doubts_the_model():
+    """Joint samples say 1e-4 nats or so where there is nothing: their own error, and no reason to ask there."""
+    belief, rule = sure_belief(), rule_of("pesc")
+    third = replace(context(belief), asked=3)
+    acquisition = rule.acquisition(third)
+    assert acquisition.is_coarse
+    best = select(TaskValues(third, rule, acquisition, BOTH))
+    assert best.per_task.amax() < 1e-2
+    assert best.task == 1
+    torch.testing.assert_close(best.u, advised(belief), atol=1e-3, rtol=0)
 
 
 def test_while_that_is_being_measured_the_question_is_another():

@@ -13,6 +13,9 @@ from pesky.optimum.recommend import recommend
 NEGLIGIBLE = 1e-5
 """Gains below this, in nats, tell nothing: the model is sure of the solution. It may be sure of a wrong one, when few
 measurements have misled its hyperparameters, and would then never ask the question that shows it."""
+COARSELY_NEGLIGIBLE = 1e-2
+"""The same of a question that is valued coarsely, to see whether there is another solution than the one whose digits
+are sought: joint samples leave no gain below their own error, some 1e-4 where only one solution is seen."""
 UNCHECKED = 1e-6
 """A row is unchecked at a point where its variance exceeds this share of the amplitude."""
 CANDIDATES = 256

@@ -10,7 +10,7 @@ from torch import Tensor
 from pesky.acquire.base import AcquisitionFunction
 from pesky.acquire.maximize import Best, Effort, maximize
 from pesky.decide.exclusion import Restrictions
-from pesky.decide.fallback import NEGLIGIBLE, fallback
+from pesky.decide.fallback import COARSELY_NEGLIGIBLE, NEGLIGIBLE, fallback
 from pesky.decide.task_values import TaskValues
 from pesky.model.belief import Belief, over_hyper_samples
 from pesky.numerics.rng import Source, normal, studies_of, uniform
@@ -54,7 +54,7 @@ def select(values: TaskValues, restrictions: Restrictions = Restrictions(), *, i
         per_task = values.without_cost(best.value, prices).detach()
         task = best.value.argmax(-1)
         chosen = Choice(task, context.space.snap(take(best.x, task)), take(per_task, task))
-        is_sure = per_task.amax(-1) < NEGLIGIBLE
+        is_sure = per_task.amax(-1) < (COARSELY_NEGLIGIBLE if acquisition.is_coarse else NEGLIGIBLE)
         if rule.in_nats and restrictions.min_probability is None and bool(is_sure.any()):
             chosen = _or_fallback(chosen, is_sure, values, restrictions)
         price = take(task_options.prices(chosen.u[..., None, :])[..., 0, :], chosen.task)
