@@ -3,6 +3,7 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 CONSTRAINTS ?= constraints.txt
 READY := .venv/.ready
+SHOW_READY := .venv/.show-ready
 TEST_READY := .venv/.test-ready
 # byte code of what is imported is written then, even where the environment says not to, or every process would compile
 # torch anew; to write it for all that is installed takes half a minute
@@ -24,13 +25,20 @@ $(READY): pyproject.toml $(CONSTRAINTS)
 	$(PIP) -e .
 	touch $@
 
+$(SHOW_READY): $(READY)
+	$(PIP) -e '.[show]'
+	touch $@
+
 $(TEST_READY): $(READY)
 	$(PIP) -e '.[test]'
 	@$(BROWSER) || echo "There is no Chromium here: tests of what is seen in a browser are skipped (apt-get install chromium)."
 	touch $@
 
-run: $(READY)  ## optimize the toy problem of the paper: `pesky run` on its study file
+run: $(SHOW_READY)  ## optimize the toy problem of the paper: `pesky run` on its study file; then a picture and a report
 	$(BIN)/pesky run examples/toy/study.toml
+	@mkdir -p build
+	$(BIN)/pesky show examples/toy/study.toml --picture belief -o build/toy-belief.html
+	$(BIN)/pesky report examples/toy/study.toml -o build/toy-report.html
 
 test: lint types layers pytest  ## everything that must hold before a commit
 

@@ -30,7 +30,9 @@ PUBLIC = {
     "pesky.errors": "DataError PeskyError ProblemChanged ProblemError StorageAway StorageError StudyGone",
     "pesky.model": "Belief GaussianProcess Hyperparameters Paths",
     "pesky.run.slurm": "JobFailed JobLost JobRaised SlurmExecutor",
-    "pesky.show": "Findings PICTURES belief darkened importance progress timeline write",
+    "pesky.show": """
+        Findings PICTURES belief calibration darkened importance limits parallel progress report timeline why write
+    """,
     "pesky.store": """
         Attempt Cause Change Correction Datum Evaluation Limit MemoryStore ProblemRecord Question Refusal State Store
         StudyRecord open_store

@@ -49,6 +49,14 @@ def test_what_does_not_fit_is_said(begun, pesky, arguments, says):
     assert says in " ".join(pesky("show", "study.toml", *arguments, code=2).output.split())
 
 
+def test_a_report_is_written(begun, pesky, monkeypatch):
+    monkeypatch.setattr("pesky.study.what_if.STEPS", (0,))
+    assert pesky("report", "study.toml").output.strip() == "study-report.html"
+    text = (begun.folder / "study-report.html").read_text()
+    assert "All evaluations (2)" in text
+    assert "in a folder that exists" in pesky("report", "study.toml", "-o", "nowhere/report.html", code=2).output
+
+
 def test_the_help_names_every_picture(pesky):
     text = pesky("show", "--help").output
     assert all(name in text for name in PICTURES)

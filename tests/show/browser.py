@@ -1,5 +1,11 @@
-"""A real Chromium, for tests of what is seen in one."""
+"""A real Chromium, for tests of what is seen in one: pages are opened, watched and asked."""
 
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import choreographer
 import pytest
 from choreographer.utils import get_browser_path
 
@@ -7,3 +13,59 @@ CHROMIUM = get_browser_path(("chromium", "google-chrome", "chrome"))
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="there is no Chromium: `apt-get install chromium`, or name one in BROWSER_PATH"
 )
+LOADED = """new Promise(done => {
+  const look = () => document.readyState === 'complete' ? done(true) : setTimeout(look, 20);
+  look();
+})"""
+
+
+@dataclass
+class Visit:
+    """What happened while a page was open."""
+
+    answers: list[Any] = field(default_factory=list)
+    """Of each of the scripts."""
+    errors: list[str] = field(default_factory=list)
+    """What the console said of errors, and exceptions."""
+    requests: list[str] = field(default_factory=list)
+    """The addresses that were asked for, the page's own first; what a page has within itself is none."""
+
+
+def visit(page: Path, *scripts: str) -> Visit:
+    """The page, opened; each script is an expression, or a promise of one, in the page."""
+    return asyncio.run(asyncio.wait_for(_visit(page, scripts), 90))
+
+
+async def _visit(page: Path, scripts: tuple[str, ...]) -> Visit:
+    found = Visit()
+
+    async def thrown(message: Any) -> None:
+        found.errors.append(str(message["params"]))
+
+    async def logged(message: Any) -> None:
+        if message["params"]["entry"]["level"] == "error":
+            found.errors.append(str(message["params"]["entry"]))
+
+    async def requested(message: Any) -> None:
+        if not (address := message["params"]["request"]["url"]).startswith(("data:", "blob:")):
+            found.requests.append(address)
+
+    async with choreographer.Browser(path=CHROMIUM, headless=True) as browser:
+        tab = await browser.create_tab("about:blank")
+        for event, listener in (
+            ("Runtime.exceptionThrown", thrown),
+            ("Log.entryAdded", logged),
+            ("Network.requestWillBeSent", requested),
+        ):
+            tab.subscribe(event, listener)
+        for domain in ("Runtime", "Log", "Network", "Page"):
+            await tab.send_command(f"{domain}.enable")
+        await tab.send_command("Page.navigate", params={"url": page.resolve().as_uri()})
+        await asyncio.sleep(0.3)
+        for script in (LOADED, *scripts):
+            how = {"expression": script, "awaitPromise": True, "returnByValue": True}
+            answer = await tab.send_command("Runtime.evaluate", params=how)
+            found.answers.append(answer["result"]["result"].get("value"))
+        await asyncio.sleep(0.2)
+    found.answers = found.answers[1:]
+    return found

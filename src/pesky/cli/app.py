@@ -17,6 +17,7 @@ from pesky.cli.import_data import import_data
 from pesky.cli.import_spearmint import import_spearmint
 from pesky.cli.init import init
 from pesky.cli.recommend import recommend
+from pesky.cli.report import report
 from pesky.cli.run import run
 from pesky.cli.show import show
 from pesky.cli.status import status
@@ -89,7 +90,7 @@ for panel, commands in {
         "include": include,
         "copy": copy,
     },
-    "Look": {"recommend": recommend, "why": why, "what-if": what_if, "show": show, "status": status},
+    "Look": {"recommend": recommend, "why": why, "what-if": what_if, "show": show, "report": report, "status": status},
     "Keep": {"upgrade": upgrade},
 }.items():
     for name, command in commands.items():

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pesky.problem import Problem
     from pesky.store import Evaluation
 
-NAMES = ("progress", "belief", "importance", "timeline")
+NAMES = ("progress", "belief", "why", "limits", "importance", "parallel", "timeline", "calibration")
 """Those of `pesky.show.PICTURES`, which takes seconds to import."""
 _SIGNS = {True: "yes", False: "no", None: "?"}
 

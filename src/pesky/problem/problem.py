@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pesky.errors import ProblemError, unknown_name
+from pesky.markup import facts
 from pesky.problem.constraint import Constraint
 from pesky.problem.dependences import check_dependences
 from pesky.problem.expression import Expression
@@ -171,6 +172,32 @@ class Problem:
                     what = f"{part} {key}".strip()
                     lines.append(f"{what}: {_or_absent(here)} became {_or_absent(there)}")
         return lines
+
+    def in_words(self) -> dict[str, list[str]]:
+        """What is asked, by what is said of it: a line for each parameter, constraint, task and resource."""
+        exact = self.parameter_constraints
+        return {
+            "minimize" if self.maximize is None else "maximize": [self.objective],
+            "subject to": [
+                str(each) if each in exact else f"{each}, with a confidence of {each.confidence:g}"
+                for each in self.constraints
+            ],
+            "over": [f"{key}: {parameter}" for key, parameter in self.parameters.items()],
+            "measured by": [
+                f"{key}: {', '.join(task.outcomes)}, at a cost of {task.cost}"
+                + (" (failures are learnt)" if task.failures == "learn" else "")
+                for key, task in self.tasks.items()
+            ],
+            "on": [f"{key}: {', '.join(each.tasks)}, {each.slots} at once" for key, each in self.resources.items()],
+            "known": [key for key in self.known if key not in {each.outcome for each in exact}],
+            "noise": [
+                f"{key}: {'to be inferred' if each is None else f'{each:g}'}" for key, each in self.noise.items()
+            ],
+            "ranges": [f"{key}: {each}" for key, each in self.ranges.items()],
+        }
+
+    def _repr_html_(self) -> str:
+        return facts(self.in_words())
 
     def knowing(self, known: Mapping[str, KnownFunction | str]) -> "Problem":
         """The same problem with these functions for outcomes that are known, as after it was read from a storage."""

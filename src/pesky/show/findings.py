@@ -10,8 +10,9 @@ from pesky.show.points import Point, points_of
 from pesky.show.replay import MOMENTS, Moment, ended, replay
 from pesky.show.solution import Solution, solution_of
 from pesky.store import Evaluation
-from pesky.study import Recommendation, Study
+from pesky.study import Recommendation, Study, Tradeoff
 from pesky.study.recommend import Grounds, recommendation_from
+from pesky.study.what_if import tradeoffs
 
 
 class Findings:
@@ -74,6 +75,11 @@ class Findings:
     def indices(self) -> dict[str, Indices]:
         """How much each parameter matters to each outcome."""
         return indices_of(self.grounds)
+
+    @cached_property
+    def tradeoffs(self) -> tuple[Tradeoff, ...]:
+        """What is expected of the answer under other thresholds."""
+        return tradeoffs(self.grounds)
 
     @cached_property
     def moments(self) -> list[Moment]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from pesky.markup import facts
 from pesky.problem import Option
 from pesky.problem.fields import FrozenDict
 from pesky.text import one_line
@@ -158,6 +159,18 @@ class Evaluation:
     def is_given_up(self) -> bool:
         """Whether it failed only because its workers were lost too often, which says nothing of what was measured."""
         return self.state is State.FAILED and self.cause is Cause.LOST
+
+    def _repr_html_(self) -> str:
+        return facts(
+            {
+                f"#{self.id}": self.task,
+                "at": [f"{name} = {short(value)}" for name, value in self.params.items()],
+                "state": self.state.value,
+                "told": [f"{name} = {value:.6g}" for name, value in self.outcomes.items()],
+                "expected gain": "" if self.gain is None else f"{self.gain:.3g} nats",
+                "error": self.error or "",
+            }
+        )
 
     def __str__(self) -> str:
         values = ", ".join(f"{name}={short(value)}" for name, value in self.params.items())

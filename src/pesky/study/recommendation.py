@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pesky.markup import facts
 from pesky.problem import Option
 from pesky.store.evaluation import short
 from pesky.study.prediction import OutcomePrediction
@@ -62,6 +63,20 @@ class Recommendation:
             lines.insert(0, "none yet: no point is known to hold every constraint with its confidence; the likeliest:")
         lines.append(self.where())
         return "\n".join(filter(None, [*lines, self.advice]))
+
+    def _repr_html_(self) -> str:
+        value = OutcomePrediction(self.expected, self.deviation, self.interval)
+        sure = "yes" if self.is_confident else "none yet: no point is known to hold every constraint; the likeliest"
+        return facts(
+            {
+                "parameters": [f"{name} = {short(value)}" for name, value in self.params.items()],
+                f"expected {self.objective}": str(value),
+                "holds with its confidence": sure,
+                "probability": [f"{text}: {p:.4g}" for text, p in self.probabilities.items()],
+                "measured": self.where(),
+                "advice": self.advice,
+            }
+        )
 
     def where(self) -> str:
         """What was measured there, and how far the next measured point is."""

@@ -5,6 +5,7 @@ import secrets
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -30,7 +31,7 @@ from pesky.study import export
 from pesky.study.changes import check_current, opened
 from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, positive, share, share_or_none
 from pesky.study.data import StudyData
-from pesky.study.described import described
+from pesky.study.described import AT_HAND, described, shown
 from pesky.study.explain import Explanation
 from pesky.study.from_optuna import imported, take_in
 from pesky.study.limits import Request, several
@@ -459,6 +460,17 @@ class Study(StudyData):
     def to_frame(self) -> "pandas.DataFrame":
         """A table of all evaluations as a pandas frame."""
         return export.to_frame(self.problem, self.evaluations.values())
+
+    def _repr_html_(self) -> str:
+        return shown(self.name, self.problem, self.evaluations.values(), self._answer_at_hand())
+
+    def _answer_at_hand(self) -> Recommendation | None:
+        """The recommendation, unless nothing was told yet or it would take long."""
+        if len(self.evaluations) > AT_HAND:
+            return None
+        with suppress(DataError):
+            return self.recommend()
+        return None
 
     def __repr__(self) -> str:
         return described(self.name, self.problem, self.evaluations.values(), self.store)

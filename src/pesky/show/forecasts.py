@@ -1,0 +1,82 @@
+"""What was predicted of measurements before they were made, and what came out."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.model.belief import over_hyper_samples
+from pesky.show.findings import Findings
+from pesky.show.replay import Moment
+from pesky.store import Evaluation
+from pesky.study.prediction import LEVEL, moments_at, numbers, quantiles_to_user
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Of a number, with the noise of its measurement."""
+
+    evaluation: int
+    outcome: str
+    value: float
+    """What was measured."""
+    median: float
+    low: float
+    high: float
+    """Ends of the interval that was to hold it with a probability of 90 %."""
+    share_below: float
+    """The probability that was given to lower values: evenly spread from 0 to 1, if predictions are right."""
+
+
+@dataclass(frozen=True)
+class Chance:
+    """Of a yes or no."""
+
+    evaluation: int
+    outcome: str
+    is_yes: bool
+    probability: float
+    """Of a yes."""
+
+
+def forecasts_of(findings: Findings) -> tuple[list[Forecast], list[Chance]]:
+    """Predictions of every measurement from the last moment before it; see `Findings.moments`.
+
+    What is known, and what was measured before anything was believed, is not among them.
+    """
+    forecasts, chances = [], []
+    for before, after in zip(findings.moments, findings.moments[1:], strict=False):
+        new = [e for id_, e in after.known.items() if id_ not in before.known and not e.is_excluded]
+        for e in new:
+            if (u := before.grounds.space.place(e.params)) is not None:
+                forecasts += _numbers(before, e, u)
+                chances += _chances(before, e, u)
+    return forecasts, chances
+
+
+def _numbers(before: Moment, e: Evaluation, u: Float[Tensor, " d"]) -> Iterable[Forecast]:
+    grounds = before.grounds
+    o, spread = grounds.observations, grounds.spread
+    tails = torch.tensor([(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2], dtype=torch.float64)
+    with torch.no_grad():
+        mean, variance = (part[..., 0] for part in moments_at(spread, u[None]))
+        noise = over_hyper_samples(spread, spread.noise)
+        for name, row in numbers(grounds.problem, o).items():
+            if name in e.outcomes and name not in grounds.problem.known:
+                deviation = (variance[:, row] + noise[:, row]).sqrt()
+                low, median, high = sorted(quantiles_to_user(o, row, mean[:, row], deviation, tails).tolist())
+                scaled = o.from_user(row, torch.tensor([[e.outcomes[name]]], dtype=torch.float64))
+                below = float(torch.special.ndtr((scaled - mean[:, row]) / deviation).mean())
+                below = below if float(o.direction[row]) > 0 else 1 - below
+                yield Forecast(e.id, name, e.outcomes[name], median, low, high, below)
+
+
+def _chances(before: Moment, e: Evaluation, u: Float[Tensor, " d"]) -> Iterable[Chance]:
+    grounds = before.grounds
+    (expected,) = grounds.expect(u[None], [{}])
+    for p, condition in zip(expected.probabilities.values(), grounds.problem.conditions, strict=True):
+        if condition.is_yes_no and condition.outcome in e.outcomes:
+            is_yes = bool(e.outcomes[condition.outcome])
+            yield Chance(e.id, condition.outcome, is_yes, p if condition.threshold else 1 - p)

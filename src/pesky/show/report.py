@@ -1,0 +1,141 @@
+"""The report: one page of a study that opens anywhere, offline, with its answer, its pictures and all evaluations."""
+
+import importlib.metadata
+import json
+import platform
+import secrets
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pesky.errors import DataError
+from pesky.markup import escaped, facts, table
+from pesky.show.belief import belief
+from pesky.show.calibration import calibration
+from pesky.show.findings import Findings
+from pesky.show.importance import importance
+from pesky.show.limits import limits
+from pesky.show.parallel import parallel
+from pesky.show.progress import progress
+from pesky.show.theme import DARK, LIGHT, plotly, template
+from pesky.show.timeline import timeline
+from pesky.show.why import why
+from pesky.show.write import CONFIG
+from pesky.store import Evaluation, State
+from pesky.study import Study
+from pesky.study.export import iso
+from pesky.study.export import table as records
+from pesky.wording import counted
+
+PICTURES = (progress, belief, why, limits, importance, parallel, timeline, calibration)
+LIBRARIES = ("pesky", "torch", "botorch", "gpytorch", "numpy", "plotly")
+HIDDEN = ("pesky:attempts", "pesky:crashes", "pesky:losses", "pesky:is_mistake", "pesky:cause")
+"""Columns of the table of evaluations that few look for; `pesky show --csv` has them."""
+
+
+def report(study: "Study | Findings", path: str | Path) -> Path:
+    """The path of the page that was written: everything about a study, in one file that asks for no other."""
+    file = Path(path)
+    text = page_of(Findings.of(study))
+    try:
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise DataError(f"{path} cannot be written ({error.strerror}): give a file in a folder that exists.") from error
+    return file
+
+
+def page_of(findings: Findings) -> str:
+    """The whole page as HTML."""
+    nonce = secrets.token_urlsafe(16)
+    figures = [_plain(picture(findings)) for picture in PICTURES]
+    shown = "".join(f"<figure><div class='picture' data-figure='{i}'></div></figure>" for i in range(len(figures)))
+    parts = "".join(f"<section><h2>{title}</h2>{body}</section>" for title, body in sections(findings, shown))
+    data = {"figures": figures, "light": template(LIGHT), "dark": template(DARK), "config": CONFIG}
+    name = escaped(findings.study.name, 120)
+    # whatever slipped in as a script would not be run, and nothing is fetched from anywhere
+    policy = f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; img-src data: blob:"
+    return (
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        "<meta name='viewport' content='width=device-width, initial-scale=1'>"
+        f"<title>{name}</title><style>{_part('page.css')}</style></head><body><main><h1>{name}</h1>{parts}</main>"
+        f"<script nonce='{nonce}'>{_plotly_js()}</script>"
+        f"<script type='application/json' id='data'>{_json(data)}</script>"
+        f"<script nonce='{nonce}'>{_part('page.js')}</script></body></html>"
+    )
+
+
+def sections(findings: Findings, pictures: str) -> Iterator[tuple[str, str]]:
+    """Titles and bodies of the page's parts, as HTML."""
+    study = findings.study
+    yield "The problem", facts(study.problem.in_words())
+    yield "The answer", _answer(findings)
+    yield "Pictures", pictures
+    failed = [e for e in findings.evaluations.values() if e.state in (State.FAILED, State.LOST)]
+    if failed:
+        rows = [[e.id, e.task, e.state.value, _where(e), e.error or ""] for e in failed]
+        yield f"Failures ({len(failed)})", table(["#", "task", "state", "parameters", "reason"], rows, "failures")
+    yield f"All evaluations ({len(findings.evaluations)})", _evaluations(findings)
+    yield "Versions and seed", facts(_versions(study))
+
+
+def _answer(findings: Findings) -> str:
+    if findings.missing:
+        return f"<p>{escaped(findings.missing)}</p>"
+    return findings.answer._repr_html_()
+
+
+def _where(e: Evaluation) -> str:
+    return ", ".join(f"{name}={value}" for name, value in e.params.items())
+
+
+def _evaluations(findings: Findings) -> str:
+    rows = records(findings.problem, findings.evaluations.values())
+    if not rows:
+        return "<p>none yet</p>"
+    shown = [name for name in rows[0] if name not in HIDDEN and any(row[name] not in (None, "", False) for row in rows)]
+    names = [name.removeprefix("pesky:") for name in shown]
+    cells = [[_text(row[name]) for name in shown] for row in rows]
+    return f"<div class='wide'>{table(names, cells, 'evaluations')}</div>"
+
+
+def _text(value: object) -> object:
+    return ("yes" if value else "") if isinstance(value, bool) else value
+
+
+def _versions(study: Study) -> dict[str, str]:
+    versions = {name: importlib.metadata.version(name) for name in LIBRARIES}
+    said = ", ".join(f"{name} {version}" for name, version in versions.items())
+    evaluations = counted(len(study.evaluations))
+    return {
+        "study": f"{study.name} ({study.identity[:6]}), {evaluations}",
+        "seed": str(study.seed),
+        "rule": study.rule.name,
+        "versions": f"{said}, Python {platform.python_version()}",
+        "written": iso(datetime.now(UTC).timestamp()) or "",
+    }
+
+
+def _plain(figure: Any) -> dict[str, Any]:
+    """The figure as JSON has it, without its template, which the page puts in."""
+    plain = json.loads(figure.to_json())
+    plain["layout"].pop("template", None)
+    return plain
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    """JSON that ends no script and begins no comment."""
+    return json.dumps(data).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _part(name: str) -> str:
+    return files("pesky.show").joinpath(name).read_text(encoding="utf-8")
+
+
+def _plotly_js() -> str:
+    plotly()
+    from plotly.offline import get_plotlyjs
+
+    return get_plotlyjs().replace("</script", "<\\/script")

@@ -1,0 +1,168 @@
+"""Why: what each task was worth around the last question, and how much of the solution is not known yet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from pesky.problem.fields import FrozenDict
+from pesky.show.axes import axis, coordinate, coordinates, is_separate
+from pesky.show.findings import Findings
+from pesky.show.labels import label, value
+from pesky.show.slices import LINE, points
+from pesky.show.theme import COLORWAY, GREY, ORANGE, nothing, plotly, themed
+from pesky.store import Evaluation, State
+from pesky.study import Study
+from pesky.study.explain import KINDS, Explanation
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+COLUMNS = 6
+"""The most parameters that there is room for, the first ones."""
+
+
+@dataclass(frozen=True)
+class Gains:
+    """What each task on offer was worth for its price along one parameter, through the point that was asked."""
+
+    parameter: str
+    along: np.ndarray
+    per_cost: Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Left:
+    """How much was not known of the solution when an evaluation was asked."""
+
+    evaluation: int
+    each: Mapping[str, float]
+    """Of each parameter: 1 is nothing known, 0 all but a tenth of its range."""
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why a question was asked."""
+
+    asked: Evaluation
+    unit: str
+    gains: tuple[Gains, ...]
+    left: tuple[Left, ...]
+
+
+def last_question(findings: Findings) -> Evaluation | None:
+    """The last evaluation that a rule chose by what it is worth."""
+    kept = [e for e in findings.evaluations.values() if e.why and e.why.get("values")]
+    return max(kept, key=lambda e: e.id, default=None)
+
+
+def known_before(findings: Findings, asked: Evaluation) -> dict[int, Evaluation]:
+    """The evaluations as they were when one was asked: what ended later was still awaited."""
+    known = {}
+    for e in findings.evaluations.values():
+        if e.id < asked.id:
+            is_told = e.ended is not None and e.ended <= asked.asked
+            awaited = replace(e, state=State.PENDING, outcomes=FrozenDict({}), error=None, cause=None)
+            known[e.id] = e if is_told or e.is_open or e.state is State.QUEUED else awaited
+    return known
+
+
+def reasons_of(findings: Findings, asked: Evaluation) -> Reasons:
+    """The numbers of the picture: gains computed anew from what was known then, the rest as it was kept."""
+    space, problem = findings.study.space, findings.problem
+    values = findings.study.task_values(known_before(findings, asked))
+    offered, gains = Explanation.of(asked).values, []
+    for name in list(problem.parameters)[:COLUMNS] if space.contains(asked.params) else ():
+        U, (along,) = points(space, asked.params, [name], LINE)
+        # the very point that was asked is one of them
+        place = coordinates(problem.parameters[name], space.encode(asked.params)[None][:, space.columns_of([name])])
+        here = int(np.searchsorted(along, place[0]))
+        U = torch.cat([U[:here], space.encode(asked.params)[None], U[here:]])
+        along = np.insert(along, here, place[0])
+        with torch.no_grad():
+            per_cost = dict(zip(problem.tasks, values.per_cost(U).numpy().T, strict=True))
+        gains.append(Gains(name, along, {task: each for task, each in per_cost.items() if task in offered}))
+    left = [(e.id, e.why.get("left")) for e in findings.evaluations.values() if e.why]
+    shares = tuple(Left(id_, each) for id_, each in left if isinstance(each, Mapping))
+    is_priced = any(task.cost != 1 for task in problem.tasks.values())
+    what = Explanation.of(asked).unit or "value"
+    return Reasons(asked, f"{what} per cost" if is_priced else what, tuple(gains), shares)
+
+
+def why(study: "Study | Findings") -> "Figure":
+    """What each task was worth for its price around the last question, and what was not known yet of the solution."""
+    findings = Findings.of(study)
+    title = "Why: what each task was worth at the last question, and what is left to learn"
+    asked = last_question(findings)
+    if asked is None:
+        return nothing(title, "no question was chosen by what it is worth yet")
+    found = reasons_of(findings, asked)
+    return themed(_drawn(findings, found), title, _said(findings, found), height=600)
+
+
+def _said(findings: Findings, found: Reasons) -> str:
+    asked, explained = found.asked, Explanation.of(found.asked)
+    where = ", ".join(f"{label(name)} = {value(each)}" for name, each in list(asked.params.items())[:4])
+    rule = f" ({label(explained.rule)})" if explained.rule else ""
+    kind = KINDS.get(explained.kind, label(explained.kind)).partition(",")[0]
+    return f"#{asked.id}: {label(asked.task)} at {where}{rule}: {kind}"
+
+
+def _drawn(findings: Findings, found: Reasons) -> Any:
+    from plotly.subplots import make_subplots
+
+    go, columns = plotly(), max(len(found.gains), 1)
+    wide = [{"colspan": columns}, *([None] * (columns - 1))]
+    figure: Any = make_subplots(
+        rows=2,
+        cols=columns,
+        shared_yaxes=True,
+        specs=[[{}] * columns, wide],
+        vertical_spacing=0.2,
+        horizontal_spacing=0.03,
+    )
+    for col, each in enumerate(found.gains, 1):
+        parameter = findings.problem.parameters[each.parameter]
+        for i, (task, gain) in enumerate(each.per_cost.items()):
+            color = COLORWAY[i % len(COLORWAY)]
+            words = {"name": label(task), "legendgroup": task, "showlegend": col == 1, "hoverinfo": "y+name"}
+            look = {"mode": "lines+markers" if is_separate(parameter) else "lines", "line": {"color": color}}
+            figure.add_trace(go.Scatter(x=each.along, y=gain, **look, **words), row=1, col=col)
+        _asked(figure, findings, found, each, col)
+        figure.update_xaxes(
+            **axis(each.parameter, parameter, room=max(4, 100 // columns // len(each.along))), row=1, col=col
+        )
+    figure.update_yaxes(title_text=label(found.unit), row=1, col=1)
+    _left(figure, findings, found)
+    return figure
+
+
+def _asked(figure: Any, findings: Findings, found: Reasons, gains: Gains, col: int) -> None:
+    """A star at what was asked."""
+    go, name = plotly(), gains.parameter
+    x = coordinate(findings.problem.parameters[name], found.asked.params[name])
+    here = int(np.abs(gains.along - x).argmin()) if x is not None else 0
+    chosen = gains.per_cost.get(found.asked.task)
+    if x is not None and chosen is not None:
+        marker = {"symbol": "star", "size": 14, "color": ORANGE, "line": {"width": 1, "color": "white"}}
+        words = {"name": "asked", "legendgroup": "asked", "showlegend": col == 1, "hoverinfo": "skip"}
+        figure.add_trace(go.Scatter(x=[x], y=[chosen[here]], mode="markers", marker=marker, **words), row=1, col=col)
+
+
+def _left(figure: Any, findings: Findings, found: Reasons) -> None:
+    """The entropy of each parameter of x*, question by question."""
+    go, x = plotly(), [each.evaluation for each in found.left]
+    for i, name in enumerate(findings.problem.parameters):
+        look = {"color": COLORWAY[i % len(COLORWAY)], "dash": ("solid", "dot", "dash")[i // len(COLORWAY) % 3]}
+        y = [each.each.get(name) for each in found.left]
+        words = {"name": f"{label(name)} of x*", "legendgroup": "left", "hoverinfo": "x+y+name"}
+        figure.add_trace(
+            go.Scatter(x=x, y=y, mode="lines+markers", line=look, marker={"size": 4}, **words), row=2, col=1
+        )
+    mean = [sum(each.each.values()) / max(len(each.each), 1) for each in found.left]
+    words = {"name": "on average", "hoverinfo": "x+y+name"}
+    figure.add_trace(go.Scatter(x=x, y=mean, mode="lines", line={"color": GREY, "width": 3}, **words), row=2, col=1)
+    figure.update_xaxes(title_text="evaluation", row=2, col=1)
+    figure.update_yaxes(title_text="not known of x*", range=[-0.02, 1.05], tickformat=".0%", row=2, col=1)

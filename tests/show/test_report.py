@@ -1,0 +1,91 @@
+"""The report: one page, complete, harmless, and seen in a real browser."""
+
+import re
+from pathlib import Path
+
+import pytest
+from show.browser import needs_chromium, visit
+from show.studies import LONG, NAMES, SCRIPT, found
+
+from pesky.errors import DataError
+from pesky.show import Findings, report
+from pesky.show.report import PICTURES, sections
+
+DRAW = """new Promise(done => {
+  document.querySelectorAll('.picture').forEach(each => each.scrollIntoView());
+  let wait = 100;
+  const look = () => {
+    const drawn = document.querySelectorAll('.picture .main-svg').length;
+    const all = [...document.querySelectorAll('.picture')].every(each => each.querySelector('.main-svg'));
+    if (all || !wait--) return done(all);
+    document.querySelectorAll('.picture').forEach(each => each.querySelector('.main-svg') || each.scrollIntoView());
+    setTimeout(look, 50);
+  };
+  look();
+})"""
+SORT = """(() => {
+  const table = document.getElementById('evaluations');
+  const header = [...table.querySelectorAll('th')].find(each => each.textContent === 'NAME');
+  const column = () => [...table.tBodies[0].rows].map(row => row.cells[header.cellIndex].textContent);
+  header.click(); const up = column(); header.click(); return [up, column()];
+})()"""
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch):
+    """Each threshold takes a second."""
+    monkeypatch.setattr("pesky.study.what_if.STEPS", (0,))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_parts_are_there_and_texts_are_escaped(name: str):
+    findings = found(name)
+    parts = dict(sections(findings, "PICTURES"))
+    assert list(parts)[:3] == ["The problem", "The answer", "Pictures"]
+    assert list(parts)[-1] == "Versions and seed"
+    text = "".join(parts.values())
+    assert SCRIPT not in text
+    assert LONG not in text
+    assert set(re.findall(r"</?([a-z]+)", text)) <= {"table", "thead", "tbody", "tr", "th", "td", "br", "p", "div"}
+    failed = [e for e in findings.evaluations.values() if e.error and e.state.value in ("failed", "lost")]
+    assert any(title.startswith("Failures") for title in parts) == bool(failed)
+
+
+def test_the_answer_is_the_recommendation():
+    findings = found("plain")
+    parts = dict(sections(findings, ""))
+    assert f"{findings.answer.expected:.6g}" in parts["The answer"]
+    assert "seed" in parts["Versions and seed"]
+    assert parts["All evaluations (5)"].count("<tr>") == 6
+
+
+def test_where_it_cannot_be_written_it_says_so(tmp_path: Path):
+    with pytest.raises(DataError, match="in a folder that exists"):
+        report(found("none"), tmp_path / "nowhere" / "report.html")
+
+
+def test_nothing_is_asked_of_the_network(tmp_path: Path):
+    text = report(found("none"), tmp_path / "report.html").read_text()
+    outside = re.sub(r"<script nonce.*?</script>", "", text, flags=re.DOTALL)
+    assert "http:" not in outside
+    assert "https:" not in outside
+    assert "default-src 'none'" in outside
+
+
+@needs_chromium
+@pytest.mark.parametrize("name", ["hostile", "plain"])
+def test_in_a_browser_every_picture_is_drawn_without_an_error_and_the_table_sorts(name: str, tmp_path: Path):
+    findings = Findings(found(name).study, moments=1)
+    findings.__dict__.update({key: each for key, each in found(name).__dict__.items() if not key.startswith("_")})
+    page = report(findings, tmp_path / "report.html")
+    count = "document.querySelectorAll('.picture').length"
+    seen = visit(page, DRAW, SORT.replace("NAME", "id"), count, "document.title")
+    assert seen.errors == []
+    assert seen.requests == [page.resolve().as_uri()]
+    drawn, (up, down), pictures, title = seen.answers
+    assert drawn
+    assert pictures == len(PICTURES)
+    assert up == [str(id_) for id_ in sorted(findings.evaluations)]
+    assert down == up[::-1]
+    if name == "hostile":
+        assert title == SCRIPT

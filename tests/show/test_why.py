@@ -1,0 +1,59 @@
+"""Why a question was asked: gains as a decision computes them, from what was known then."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from show.studies import found, made
+
+from pesky.show import why
+from pesky.show.why import known_before, last_question, reasons_of
+from pesky.store import State
+
+
+def test_the_last_question_is_the_last_that_was_worth_something():
+    asked = last_question(found("plain"))
+    assert asked is not None
+    assert asked.id == max(made("plain").evaluations)
+    assert last_question(found("one")) is None
+
+
+def test_what_ended_later_was_still_awaited():
+    findings = found("plain")
+    second = sorted(findings.evaluations.values(), key=lambda e: e.id)[1]
+    (before,) = known_before(findings, second).values()
+    assert before.outcomes  # it was told before the second one was asked
+    last = last_question(findings)
+    assert last is not None
+    earlier = made("plain").evaluations[last.id - 1]
+    as_if = type(earlier)(**{**vars(last), "asked": math.nextafter(earlier.ended or 0, 0)})
+    awaited = known_before(findings, as_if)[earlier.id]
+    assert awaited.state is State.PENDING
+    assert not awaited.outcomes
+
+
+def test_gains_are_about_those_that_were_kept_and_the_star_is_at_the_question():
+    findings = found("plain")
+    asked = last_question(findings)
+    assert asked is not None
+    reasons = reasons_of(findings, asked)
+    kept: Any = (asked.why or {})["values"]
+    figure: Any = why(findings)
+    stars = [trace for trace in figure.data if trace.name == "asked"]
+    for gains, star in zip(reasons.gains, stars, strict=True):
+        here = np.abs(gains.along - float(asked.params[gains.parameter])).argmin()
+        # hyperparameters are given: what is computed anew is what was computed then
+        assert gains.per_cost["all"][here] == pytest.approx(kept["all"], rel=1e-3)
+        assert star.x[0] == pytest.approx(float(asked.params[gains.parameter]))
+        assert star.y[0] == pytest.approx(gains.per_cost["all"][here])
+
+
+def test_what_is_not_known_is_as_it_was_kept():
+    findings = found("plain")
+    asked = last_question(findings)
+    assert asked is not None
+    left = reasons_of(findings, asked).left
+    assert {each.evaluation: dict(each.each) for each in left} == {
+        e.id: e.why["left"] for e in findings.evaluations.values() if e.why and "left" in e.why
+    }
