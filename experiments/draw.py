@@ -16,7 +16,9 @@ from benchmarks.styles import LOOK, name_curves, style_of
 from experiments.curves import Results, load
 from experiments.draw_accuracy import draw_accuracy
 from experiments.draw_gains import draw_gains, draw_posterior
+from experiments.draw_real import draw_real
 from experiments.files import OUT
+from experiments.real_results import load_runs
 
 TITLES = {
     "1c": "functions from the prior, d = 1",
@@ -72,6 +74,8 @@ def draw_file(path: str | Path) -> list[Path]:
     makers: dict[str, Callable[[], Figure]]
     if "curves" in content:
         makers = {path.stem: lambda: draw_curves(load(path))}
+    elif "runs" in content:
+        makers = {path.stem: lambda: draw_real(load_runs(path))}
     elif "gains" in content:
         makers = {"1a": lambda: draw_posterior(content), "1b": lambda: draw_gains(content)}
     else:

@@ -15,6 +15,7 @@ import numpy as np
 from experiments.compare import Difference, compare
 from experiments.curves import Results, load
 from experiments.files import OUT
+from experiments.real_results import RealResults, load_runs, mean_and_error, reached
 
 # A mark whose end was forgotten must not swallow the text up to the next table's.
 PLACE = re.compile(r"(<!-- table:([\w.-]+) -->\n)((?:(?!<!-- table:).)*?)(<!-- end -->)", re.DOTALL)
@@ -108,6 +109,43 @@ def efficiencies(by_seed: Sequence[Sequence[dict]]) -> np.ndarray:
     return np.array([[each["efficiency"] for each in sets] for sets in by_seed]).mean(0)
 
 
+def table_of_runs(results: RealResults) -> str:
+    """A line per contender of a real experiment: its values on the way and, measured again, at the end."""
+    n = next(iter(results.runs.values()))[0].n
+    half = max((i for i, count in enumerate(n) if 2 * count <= results.evaluations), default=0)
+    target = float(results.values("pesc")[1][:, -1].mean()) if "pesc" in results.runs else None
+    lines = []
+    for label, records in results.runs.items():
+        values = results.values(label)[1]
+        at = None if target is None else reached(results, label, target)
+        asked = " + ".join(f"{np.mean([r.asked[task] for r in records]):.0f} {task}" for task in records[0].asked)
+        seconds = [float(np.mean([r.seconds - r.measuring for r in records])) / sum(records[0].asked.values())]
+        lines.append([
+            f"`{label}`",
+            within(*mean_and_error(values[:, half])),
+            within(*mean_and_error(results.final(label))),
+            f"{sum(not record.is_feasible for record in records)} of {len(records)}",
+            MISSING if at is None else str(at),
+            asked,
+            f"{np.mean([record.failed for record in records]):.0f}",
+            f"{seconds[0]:.1f}",
+            results.paper.get(label, MISSING),
+        ])  # fmt: skip
+    heads = [
+        results.unit,
+        f"n = {n[half]}",
+        f"n = {n[-1]}, measured again",
+        "infeasible",
+        "as good as `pesc` at the end from",
+    ]
+    return markdown([*heads, "asked", "failed", "seconds beside measuring, per question", "the paper's"], lines)
+
+
+def within(mean: float, error: float) -> str:
+    """The mean and its standard error, where there is one."""
+    return f"{mean:.3g}" if np.isnan(error) else f"{mean:.3g} ± {error:.1g}"
+
+
 def table_of_times(data: Path) -> str:
     """A line per figure and setting of PESC: how long it took, and where the time went."""
     lines = []
@@ -132,6 +170,8 @@ def tables_of(path: Path) -> str:
     if not path.exists():
         return "(not run yet)\n"
     content = json.loads(path.read_text())
+    if "runs" in content:
+        return table_of_runs(load_runs(path))
     if "summary" in content:
         return table_of_accuracy(content)
     results = load(path)
