@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from examples import check
 from examples.cheap_check import bracket
 from examples.cheap_check.runs import Comparison, Run, sags
 from examples.crashing_simulator.simulator import simulate
@@ -18,6 +19,7 @@ from examples.digits import digits
 from examples.network import network
 from examples.toy import picture, toy
 from pesky import Study
+from pesky.study_file import StudyFile
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 MADE = shutil.ignore_patterns("*.db*", "jobs", "__pycache__")
@@ -91,6 +93,42 @@ def test_a_network_that_reads_digits_has_an_error_and_a_size() -> None:
     assert first == digits.train(params, seed=1)
     assert 0 < first["error"] < first["worst_digit"] < 1
     assert first["size_kB"] == 4 * (64 * 8 + 8 + 8 * 10 + 10) / 1000
+
+
+def test_the_papers_network_is_timed_more_often_than_trained_and_its_answer_checked(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PESKY_ITERATIONS", "40")
+    done = pesky(clone, "run", "examples/mnist/study.toml", "--evaluations", "14")
+    assert 0 < done["spent"]["train"] < 10 * done["spent"]["profile"]
+    said = python(clone, "examples.check", "examples/mnist/study.toml", "--repeats", "2")
+    assert "relative_time <= 1, P = " in said
+
+
+def test_the_papers_sampler_learns_where_it_fails(clone: Path) -> None:
+    done = pesky(clone, "run", "examples/hmc/study.toml", "--evaluations", "8")
+    assert done["evaluations"] == 8
+    assert done["failed"] > 0
+    assert done["recommendation"]["probabilities"].keys() >= {"geweke <= 2", "rhat <= 1.2"}
+
+
+def test_an_answer_is_measured_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "parabola.py").write_text(
+        "def measure(params):\n    x = params['x']\n    return {'f': x * x, 'c': x}\n"
+    )
+    text = 'minimize = "f"\nconstraints = ["c >= 0.5"]\nparameters.x = { type = "real", low = 0, high = 1 }\n'
+    (tmp_path / "study.toml").write_text(f'{text}[tasks.all]\noutcomes = ["f", "c"]\nfunction = "parabola:measure"\n')
+    with pytest.raises(SystemExit):
+        check.main([str(tmp_path / "study.toml")])
+    assert "study.toml` first" in capsys.readouterr().err
+    file = StudyFile.read(tmp_path / "study.toml")
+    study = Study(file.problem, storage=file.storage, name=file.name)
+    for x in (0.1, 0.4, 0.6, 0.9):
+        study.add({"x": x}, {"f": x * x, "c": x})
+    assert check.main([str(tmp_path / "study.toml"), "--repeats", "3"]) == 0
+    said = capsys.readouterr().out
+    assert "c >= 0.5, P = " in said
+    assert "every constraint holds" in said
 
 
 def test_the_network_is_profiled_more_often_than_trained(clone: Path) -> None:

@@ -25,7 +25,7 @@ def rng() -> torch.Generator:
 
 
 def batch(rng: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    return torch.rand(50, 784, generator=rng), torch.randint(10, (50,), generator=rng)
+    return torch.rand(50, 784, generator=rng, dtype=torch.float32), torch.randint(10, (50,), generator=rng)
 
 
 # -- training ----------------------------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ def test_the_learning_rate_falls_and_the_momentum_goes_to_its_last_value(rng):
 
     still = replace(PLAIN, learning_rate=0.0, initial_momentum=0.2, final_momentum=0.8)
     for progress, momentum in ((0.0, 0.2), (0.25, 0.5), (0.5, 0.8), (1.0, 0.8)):
-        torch.testing.assert_close(moved(still, progress, 0), torch.full((784, 20), momentum))
+        torch.testing.assert_close(moved(still, progress, 0), torch.full((784, 20), momentum, dtype=torch.float32))
     falling = replace(PLAIN, decay=0.1, initial_momentum=0.0, final_momentum=0.0)
     torch.testing.assert_close(moved(falling, 0.0, 10), moved(falling, 0.0, 0) / 2)
 

@@ -54,11 +54,11 @@ class Network:
         # He et al. (2015); and Glorot and Bengio (2010): a sigmoid, four times as flat as tanh, needs 4 squared
         gain = 2.0 if settings.activation == "relu" else 16.0
         pairs = list(zip(settings.sizes[:-1], settings.sizes[1:], strict=True))
-        device = rng.device
+        kind = {"device": rng.device, "dtype": torch.float32}  # whatever the default is: networks need no more
         self.weights = [
-            torch.randn(n, m, generator=rng, device=device).mul_((gain / n) ** 0.5).requires_grad_() for n, m in pairs
+            torch.randn(n, m, generator=rng, **kind).mul_((gain / n) ** 0.5).requires_grad_() for n, m in pairs
         ]
-        self.biases = [torch.zeros(m, device=device, requires_grad=True) for _, m in pairs]
+        self.biases = [torch.zeros(m, **kind, requires_grad=True) for _, m in pairs]
         self.parameters = [*self.weights, *self.biases]
         self.velocities = [torch.zeros_like(each) for each in self.parameters]
 
@@ -73,7 +73,7 @@ class Network:
     def _dropped(h: Tensor, share: float, rng: torch.Generator | None) -> Tensor:
         if rng is None or share == 0:
             return h
-        return h * (torch.rand(h.shape, generator=rng, device=h.device) >= share) / (1 - share)
+        return h * (torch.rand(h.shape, generator=rng, device=h.device, dtype=h.dtype) >= share) / (1 - share)
 
     def step(self, X: Tensor, y: Tensor, progress: float, iteration: int, rng: torch.Generator | None = None) -> None:
         """One step on a batch: velocity = momentum * velocity - rate * gradient, with the decay of weights in it.

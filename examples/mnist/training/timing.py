@@ -23,7 +23,7 @@ FASTEST = 0.1
 
 def prediction_times(network: Network, reference: Network, predictions: int) -> tuple[float, float]:
     """Seconds that a prediction of 128 images takes: of the network, and of the reference."""
-    X = torch.rand(BATCH, PIXELS, device=network.weights[0].device)
+    X = torch.rand(BATCH, PIXELS, device=network.weights[0].device, dtype=torch.float32)
     pair = [lambda each=each: each.logits(X) for each in (network, reference)]
     times: list[list[float]] = [[], []]
     threads = torch.get_num_threads()
