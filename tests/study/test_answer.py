@@ -12,6 +12,7 @@ from pesky.run.confirming import limit_before
 from pesky.store import Evaluation, Limit
 from pesky.study.confirm import allowance
 from pesky.study.prediction import mixture_quantiles
+from pesky.study.recommend import log_probability
 
 EXACT = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise=0.0)
 POINTS = [{"x": 0.1, "y": -1.5}, {"x": 0.4, "y": -0.5}, {"x": 0.6, "y": 0.5}, {"x": 0.9, "y": 1.5}]
@@ -237,6 +238,13 @@ class TestConfirm:
         assert ending.kind == "gain"
         assert 3 < ending.evaluations <= 6
         assert s.evaluations[3].gain is None
+
+
+def test_both_sides_of_one_outcome_do_not_fail_at_once():
+    band = Problem(SPACE, minimize="f", constraints=["t >= -1", "t <= 1", "c >= 0"])
+    assert log_probability(band.conditions, [0.8, 0.7, 0.5]) == pytest.approx(math.log(0.5 * 0.5))
+    assert log_probability(band.conditions[:2], [0.8, 0.7]) == pytest.approx(math.log(0.5))
+    assert log_probability([], []) == 0
 
 
 class TestConfirmOnTheWay:

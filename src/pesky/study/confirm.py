@@ -1,13 +1,13 @@
 """The question that confirms a recommendation: what was not measured yet at the point that would be recommended."""
 
-from collections.abc import Mapping, Sequence
-from math import prod
+from collections.abc import Collection, Mapping, Sequence
+from math import exp
 
 from pesky.problem import Problem
 from pesky.run.spending import cost_of, typical_price
 from pesky.store import Evaluation, Question
 from pesky.study.prediction import constraint_texts
-from pesky.study.recommend import Grounds, best_anywhere, best_from, is_no_better, recommendation_from
+from pesky.study.recommend import Grounds, best_anywhere, best_from, is_no_better, log_probability, recommendation_from
 from pesky.study.recommendation import Recommendation
 
 CERTAIN = 1e-3
@@ -79,7 +79,7 @@ def _question_at(
     min_probability: float | None,
 ) -> Question | None:
     problem = grounds.problem
-    if min_probability is not None and prod(target.probabilities.values()) < min_probability:
+    if min_probability is not None and _probability(problem, target, problem.rows) < min_probability:
         return None
     u = grounds.space.encode(target.params)
     doubted = {id_ for id_, _ in grounds.left_out}
@@ -95,10 +95,11 @@ def _question_at(
 
 def _failing(problem: Problem, task: str, target: Recommendation) -> float:
     """The probability that something that the task tells of does not hold."""
-    told = problem.informs(task)
-    held = [
-        target.probabilities[text]
-        for text, condition in zip(constraint_texts(problem), problem.conditions, strict=True)
-        if condition.outcome in told and condition.outcome not in target.told
-    ]
-    return 1 - prod(held)
+    return 1 - _probability(problem, target, {*problem.informs(task)} - target.told.keys())
+
+
+def _probability(problem: Problem, target: Recommendation, outcomes: Collection[str]) -> float:
+    """The probability that all conditions on these outcomes hold there."""
+    each = zip(problem.conditions, constraint_texts(problem), strict=True)
+    of = {text: condition for condition, text in each if condition.outcome in outcomes}
+    return exp(log_probability([*of.values()], [target.probabilities[text] for text in of]))

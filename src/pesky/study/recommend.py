@@ -14,7 +14,7 @@ from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, conditions_of
 from pesky.optimum.compare import probability_lower
 from pesky.optimum.recommend import recommend
-from pesky.problem import Problem
+from pesky.problem import Constraint, Problem
 from pesky.space import Space
 from pesky.store import Evaluation
 from pesky.study.measured import MeasuredPoint, measured_points
@@ -160,19 +160,19 @@ def best_from(grounds: Grounds) -> Recommendation | None:
         value = {i: problem.sign * each[i].outcomes[problem.objective] for i in range(len(each)) if held[i]}
         chosen = min(value, key=lambda i: value[i])
     else:
-        chance = [_chance(problem, [*e.probabilities.values()]) for e in each]
+        chance = [log_probability(problem.conditions, [*e.probabilities.values()]) for e in each]
         chosen = max(range(len(each)), key=lambda i: chance[i])
     found = _recommendation(grounds, U[chosen], held[chosen])
     return replace(found, params=complete[chosen].params, advice=_advice_alone(found))
 
 
-def _chance(problem: Problem, probabilities: Sequence[float]) -> float:
+def log_probability(conditions: Sequence[Constraint], probabilities: Sequence[float]) -> float:
     """Log of the probability that all conditions hold, of those of each.
 
     Outcomes are independent of each other. One with thresholds on both sides cannot be beyond both.
     """
     sides: dict[str, dict[str, float]] = {}
-    for condition, p in zip(problem.conditions, probabilities, strict=True):
+    for condition, p in zip(conditions, probabilities, strict=True):
         own = sides.setdefault(condition.outcome, {})
         own[condition.sense] = min(p, own.get(condition.sense, 1.0))
     held = [sum(own.values()) - (len(own) - 1) for own in sides.values()]
