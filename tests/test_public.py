@@ -33,6 +33,7 @@ PUBLIC = {
     "pesky.show": """
         Findings PICTURES belief calibration darkened importance limits parallel progress report timeline why write
     """,
+    "pesky.sklearn": "ConstrainedSearchCV",
     "pesky.store": """
         Attempt Cause Change Correction Datum Evaluation Limit MemoryStore ProblemRecord Question Refusal State Store
         StudyRecord open_store
