@@ -21,19 +21,16 @@ KIND = "confirming"
 def allowance(evaluations: Mapping[int, Evaluation], problem: Problem, share: float) -> float:
     """What confirming may cost now, so that it takes no more than its share of all questions, the initial ones aside.
 
-    With a share of a fifth it is nothing but at every fifth question, and as long as the last question confirmed.
+    A point is begun only if that pays for all of its tasks.
     """
     asked = [e for e in evaluations.values() if (e.why or {}).get("kind") != "initial"]
-    if not share or not asked:
+    if not asked:
         return 0.0
     confirming = [e for e in asked if (e.why or {}).get("kind") == KIND]
     point = sum(typical_price(task, evaluations, problem) for task in problem.tasks)
     spent, all_spent = (sum(cost_of(e, problem) for e in each) for each in (confirming, asked))
     left = share * (all_spent + point) * (1 + 1e-9) - spent
-    if asked[-1] in confirming:
-        return max(left, 0.0)
-    is_time = (len(asked) + 1) % round(1 / share) == 0
-    return left if is_time and left >= point else 0.0
+    return max(left, 0.0) if left >= point or asked[-1] in confirming else 0.0
 
 
 def confirming_question(

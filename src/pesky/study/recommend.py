@@ -18,7 +18,7 @@ from pesky.problem import Constraint, Problem
 from pesky.space import Space
 from pesky.store import Evaluation
 from pesky.study.measured import MeasuredPoint, measured_points
-from pesky.study.outliers import Place, trusted
+from pesky.study.outliers import Outlier, Place, trusted
 from pesky.study.prediction import Expectation, Prediction, expectations_at, predict_at
 from pesky.study.recommendation import Recommendation
 from pesky.study.surrogates import Surrogates
@@ -63,11 +63,31 @@ class Grounds:
             what = "any outcome" if problem.objective in problem.known else f"the objective {problem.objective!r}"
             raise DataError(f"no value of {what} was told yet: ask and tell until there is one.")
         belief, observations = surrogates.believe_afresh(evaluations)
-        left_out = frozenset((each.evaluation, each.outcome) for each in surrogates.outliers(evaluations))
+        spread, outliers = surrogates.believe_spread(evaluations), surrogates.outliers(evaluations)
+        return cls._given(surrogates, evaluations, belief, spread, observations, outliers)
+
+    @classmethod
+    def of_questions(cls, surrogates: Surrogates, evaluations: Mapping[int, Evaluation]) -> "Grounds":
+        """The same by the belief that questions rest on: at hand when one is decided, and as sure as it is."""
+        belief, observations = surrogates.believe(evaluations)
+        learnt = surrogates.learnt(evaluations)
+        return cls._given(surrogates, learnt, belief, belief, observations, surrogates.left_out)
+
+    @classmethod
+    def _given(
+        cls,
+        surrogates: Surrogates,
+        evaluations: Mapping[int, Evaluation],
+        belief: Belief,
+        spread: Belief,
+        observations: Observations,
+        outliers: Sequence[Outlier],
+    ) -> "Grounds":
+        problem = surrogates.problem
+        left_out = frozenset((each.evaluation, each.outcome) for each in outliers)
         points = measured_points(problem, trusted(evaluations, left_out).values())
         U = surrogates.points.stack(point.evaluations[0] for point in points)
-        encode, seed = surrogates.points.of, surrogates.seed
-        spread, count = surrogates.believe_spread(evaluations), len(evaluations)
+        encode, seed, count = surrogates.points.of, surrogates.seed, len(evaluations)
         given = (problem, surrogates.space, belief, spread, observations, points, U, encode, seed, count)
         return cls(*given, left_out)
 

@@ -130,7 +130,9 @@ class Suggester:
         if level != "full" or not (most := allowance(evaluations, self.problem, self.confirming_share)):
             return None
         with self.time_budget.time(level):
-            found = early_question(Grounds.of(self.surrogates, learnt), learnt, tasks, self.min_probability)
+            found = early_question(
+                Grounds.of_questions(self.surrogates, evaluations), learnt, tasks, self.min_probability
+            )
         return found if found is not None and found.price <= most else None
 
     @contextmanager
