@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples.hmc import tuning
 from experiments import figure_3a, figure_3b
 from experiments.draw import draw_file
 from experiments.real import RealContender, RealExperiment, RealRun
@@ -159,8 +158,7 @@ def test_the_network_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert {"units1", "activation"} < record.params.keys()
 
 
-def test_the_sampler_end_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tuning, "BUDGET", 800)
+def test_the_sampler_end_to_end(tmp_path: Path):
     options = ["--contenders", "random", "--evaluations", "3", "--repetitions", "1"]
     assert figure_3b.run([*options, "--out", str(tmp_path), "--runs", str(tmp_path)]) == 0
     (record,) = load_runs(tmp_path / "3b.json").runs["random"]

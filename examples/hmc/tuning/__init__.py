@@ -1,6 +1,6 @@
 """Hamiltonian Monte Carlo under a budget: how many effective samples settings give, and whether it converged.
 
-The budget is one of leapfrog steps, 5,000 a trace, and stands for a quarter of a second of one thread of a CPU of today
+The budget is one of leapfrog steps, 20,000 a trace, and stands for a second of one thread of a CPU of today
 (a step of a trace takes 40 microseconds): so another program on the machine does not change what a setting is worth. A
 transition of L steps takes L + 3 of it, since all that is not a step (momenta, the density, whether to accept) was
 measured to take about as long as three.
@@ -16,7 +16,7 @@ from .diagnostics import compared, effective_samples, geweke, rhat
 from .posterior import german_credit
 from .sampler import Integrator, Target, sample
 
-BUDGET = 5_000
+BUDGET = 20_000
 """Leapfrog steps that a trace may take."""
 OVERHEAD = 3
 """What a transition costs beside its steps, in steps."""
