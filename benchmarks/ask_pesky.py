@@ -9,12 +9,12 @@ from benchmarks.case import Measured
 PARTS = ("hyperparameters", "x*", "given x*", "maximizing")
 
 
-def prepare_pesc(measured: Measured, seed: int, samples: int) -> Callable[[], dict[str, float]]:
-    """An ask that returns the CPU seconds of each of `PARTS`."""
+def prepare_pesc(measured: Measured, seed: int, options: str) -> Callable[[], dict[str, float]]:
+    """An ask of PESC with these options, that returns the CPU seconds of each of `PARTS`."""
     d, rows = measured.X.shape[1], measured.Y.shape[1]
     constraints = [f"c{k} >= 0" for k in range(1, rows)]
     problem = pesky.Problem({f"x{i}": pesky.Real(0.0, 1.0) for i in range(d)}, minimize="f", constraints=constraints)
-    study = pesky.Study(problem, seed=seed, rule={"name": "pesc", "samples": samples})
+    study = pesky.Study(problem, seed=seed, rule={"name": "pesc", "options": options})
     for x, y in zip(measured.X.tolist(), measured.Y.tolist(), strict=True):
         params = {f"x{i}": value for i, value in enumerate(x)}
         study.add(params, dict(zip(problem.outcomes, y, strict=True)))

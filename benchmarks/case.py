@@ -13,24 +13,31 @@ NOISE = 0.01  # variance, against functions of amplitude 1
 
 @dataclass(frozen=True)
 class Case:
-    """One size: N evaluations of the objective and of K constraints in d dimensions, M samples of x*."""
+    """One size: N evaluations of the objective and of K constraints in d dimensions."""
 
     N: int
     K: int
     d: int
-    M: int
 
     def __str__(self) -> str:
-        return f"({self.N},{self.K},{self.d},{self.M})"
+        return f"({self.N},{self.K},{self.d})"
 
     @staticmethod
     def parse(text: str) -> "Case":
-        """The case written as 'N,K,d,M', with or without brackets."""
-        N, K, d, M = (int(part) for part in text.strip("()").split(","))
-        return Case(N, K, d, M)
+        """The case written as 'N,K,d', with or without brackets."""
+        N, K, d = (int(part) for part in text.strip("()").split(","))
+        return Case(N, K, d)
 
 
-CASES = (Case(10, 1, 2, 10), Case(30, 2, 2, 50), Case(100, 2, 2, 50), Case(300, 2, 6, 50))
+CASES = (
+    Case(10, 1, 2),
+    Case(30, 2, 2),
+    Case(30, 2, 20),
+    Case(100, 4, 10),
+    Case(100, 12, 10),
+    Case(300, 2, 6),
+    Case(300, 4, 10),
+)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from benchmarks.report import build_table, console, progress_bar, write_json
 
 RULES = {
     "pesc": "PESC",
+    "ep": "PESC by EP",
     "logei": "BoTorch LogEI",
     "qlognei": "BoTorch qLogNEI",
     "optuna": "Optuna GPSampler",
@@ -35,18 +36,29 @@ def time_in_process(rule: str, case: Case) -> dict:
     raise RuntimeError(f"{' '.join(command[1:])} failed:\n{done.stderr}")
 
 
+COMPARED = {"optuna": "/ Optuna", "logei": "/ LogEI"}
+"""The peers whose time is a unit."""
+
+
+def ratios(results: Sequence[dict], result: dict) -> list[str]:
+    """The time of an ask over that of each of the compared at the same size; empty where it was not measured."""
+    unit = {each["rule"]: each["seconds"] for each in results if each["case"] == result["case"]}
+    return [f"{result['seconds'] / unit[rule]:.2f}" if rule in unit else "" for rule in COMPARED]
+
+
 def tabulate(results: Sequence[dict]) -> Table:
-    """One line per size and rule: CPU seconds of an ask, of its parts, and peak memory."""
+    """One line per size and rule: CPU seconds of an ask, their ratio to peers', those of its parts, and peak memory."""
     lines = []
     for result in results:
         parts = (f"{result['split'][part]:.3f}" if part in result["split"] else "" for part in PARTS)
         label = [result["case"], RULES[result["rule"]]]
-        lines.append([*label, f"{result['seconds']:.3f}", *parts, f"{result['memory_mb']:.0f}"])
-    title = "CPU seconds per ask, one thread, median of 3, all rules constrained; size (N, K, d, M)"
+        seconds = [f"{result['seconds']:.3f}", *ratios(results, result)]
+        lines.append([*label, *seconds, *parts, f"{result['memory_mb']:.0f}"])
+    title = "CPU seconds per ask, one thread, median of 3, all rules constrained; size (N, K, d)"
     # Optuna's local searches run one after another, at twice the time, where greenlet is not installed.
     is_batched = importlib.util.find_spec("greenlet") is not None
     caption = "" if is_batched else "Optuna ran without greenlet: install it for its faster batched search."
-    return build_table(title, ["size", "rule", "ask", *PARTS, "peak MB"], lines, caption, labels=2)
+    return build_table(title, ["size", "rule", "ask", *COMPARED.values(), *PARTS, "peak MB"], lines, caption, labels=2)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -54,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.add_argument("--json", metavar="FILE", help="write the same as data")
     parser.add_argument("--rules", default=",".join(RULES), help="comma-separated, default %(default)s")
-    parser.add_argument("--case", type=Case.parse, action="append", metavar="N,K,d,M", help="only this size")
+    parser.add_argument("--case", type=Case.parse, action="append", metavar="N,K,d", help="only this size")
     given = parser.parse_args(arguments)
     jobs = [(rule, case) for case in given.case or CASES for rule in given.rules.split(",")]
     results = []

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.timing RULE N,K,d,M`: one JSON object, what one rule needs at one size.
+"""`python -m benchmarks.timing RULE N,K,d`: one JSON object, what one rule needs at one size.
 
 In a process of its own, so that its resident memory can be told.
 """
@@ -17,12 +17,12 @@ from benchmarks.case import Case, Measured, measure
 REPEATS = 3
 
 
-def prepare(rule: str, measured: Measured, case: Case, seed: int) -> Callable[[], dict[str, float] | None]:
+def prepare(rule: str, measured: Measured, seed: int) -> Callable[[], dict[str, float] | None]:
     """One ask of `rule`, ready to be timed. Imports only that rule's libraries: they count in its memory."""
-    if rule == "pesc":
+    if rule in ("pesc", "ep"):
         from benchmarks.ask_pesky import prepare_pesc
 
-        return prepare_pesc(measured, seed, case.M)
+        return prepare_pesc(measured, seed, "default" if rule == "pesc" else rule)
     if rule == "logei":
         from benchmarks.ask_botorch import prepare_logei
 
@@ -35,7 +35,7 @@ def prepare(rule: str, measured: Measured, case: Case, seed: int) -> Callable[[]
         from benchmarks.ask_optuna import prepare_optuna
 
         return prepare_optuna(measured, seed)
-    raise ValueError(f"unknown rule {rule!r}: choose from pesc, logei, qlognei, optuna")
+    raise ValueError(f"unknown rule {rule!r}: choose from pesc, ep, logei, qlognei, optuna")
 
 
 def time_asks(rule: str, case: Case) -> dict:
@@ -43,7 +43,7 @@ def time_asks(rule: str, case: Case) -> dict:
     measured = measure(case)
     seconds, splits = [], []
     for seed in range(REPEATS + 1):
-        ask = prepare(rule, measured, case, seed)
+        ask = prepare(rule, measured, seed)
         start = process_time()
         split = ask()
         seconds.append(process_time() - start)
