@@ -19,8 +19,8 @@ from torch import Tensor
 
 from pesky.infer.gaussian import cholesky
 from pesky.infer.predict import VARIANCE_FLOOR
-from pesky.likelihood import Likelihoods
 from pesky.model.belief import Belief, Evaluator, Paths, PosteriorMoments
+from pesky.model.derived import DerivedBelief
 from pesky.numerics.rng import Source, normal
 
 
@@ -59,10 +59,9 @@ def with_pending(belief: Belief, pending: Pending | None) -> Belief:
 
 
 @dataclass(frozen=True)
-class FantasyBelief:
+class FantasyBelief(DerivedBelief):
     """A belief, conditioned on values at the pending points that equal their means ("kriging believer")."""
 
-    belief: Belief
     pending: Pending
 
     @cached_property
@@ -73,29 +72,6 @@ class FantasyBelief:
     @cached_property
     def precision(self) -> Float[Tensor, "*b j p p"]:
         return precision(self.belief, self.pending)
-
-    @property
-    def amplitude(self) -> Float[Tensor, "*b j"]:
-        return self.belief.amplitude
-
-    @property
-    def lengthscale(self) -> Float[Tensor, "*b j d"]:
-        return self.belief.lengthscale
-
-    @property
-    def noise(self) -> Float[Tensor, "*b j"]:
-        return self.belief.noise
-
-    @property
-    def likelihoods(self) -> Likelihoods:
-        return self.belief.likelihoods
-
-    @property
-    def points(self) -> Float[Tensor, "n d"]:
-        return self.belief.points
-
-    def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
-        return self.belief.mean(X)
 
     def variance(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         return self._variance(self.belief.variance(X), self.belief.covariance(self.P, X))

@@ -5,19 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from torch import Tensor
 
 from pesky.likelihood import Conditions, Likelihoods
-from pesky.model.belief import Belief, Evaluator, InLockstep, Paths
-from pesky.numerics.rng import Source
+from pesky.model.belief import Belief, InLockstep
+from pesky.model.derived import DerivedBelief
 
 
 @dataclass(frozen=True)
-class WithConditions:
+class WithConditions(DerivedBelief):
     """The same belief under these conditions (METHOD 24); see `Belief`."""
 
-    belief: Belief
     conditions: Conditions
 
     @property
@@ -28,40 +27,9 @@ class WithConditions:
     def _likelihoods(self) -> Likelihoods:
         return replace(self.belief.likelihoods, conditions=self.conditions)
 
-    @property
-    def amplitude(self) -> Float[Tensor, "*b j"]:
-        return self.belief.amplitude
-
-    @property
-    def lengthscale(self) -> Float[Tensor, "*b j d"]:
-        return self.belief.lengthscale
-
-    @property
-    def noise(self) -> Float[Tensor, "*b j"]:
-        return self.belief.noise
-
-    @property
-    def points(self) -> Float[Tensor, "*w n d"]:
-        return self.belief.points
-
     def of(self, some: Bool[Tensor, " w"]) -> WithConditions:
         assert isinstance(self.belief, InLockstep)
         return WithConditions(self.belief.of(some), self.conditions.of(some))
-
-    def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
-        return self.belief.mean(X)
-
-    def variance(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
-        return self.belief.variance(X)
-
-    def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]:
-        return self.belief.covariance(X, Z)
-
-    def evaluator(self, P: Float[Tensor, "*b p d"]) -> Evaluator:
-        return self.belief.evaluator(P)
-
-    def paths(self, count: int, source: Source) -> Paths:
-        return self.belief.paths(count, source)
 
 
 def with_conditions(belief: Belief, conditions: Conditions | None) -> Belief:
