@@ -115,6 +115,19 @@ class Likelihoods:
             return mean[..., 1:, :], deviation[..., 1:, :]
         return self.conditions.margins(mean), self.conditions.rows_of(deviation, -2)
 
+    def inequalities(self, values: Tensor, dim: int = -2) -> Tensor:
+        """The objective, and then what must not be negative, where the rows along a dimension have these values."""
+        return values if self.conditions is None else self.conditions.inequalities(values, dim)
+
+    def units(self, each: Float[Tensor, "*b j"]) -> Float[Tensor, "*b i"]:
+        """Of a unit for each row, those of the same."""
+        return each if self.conditions is None else self.conditions.units(each)
+
+    @property
+    def is_objective_limited(self) -> bool:
+        """Whether the objective has constraints itself."""
+        return self.conditions is not None and bool(self.conditions.is_limited[0])
+
     def holds(self, mean: Float[Tensor, "*b j x"], variance: Float[Tensor, "*b j x"]) -> Float[Tensor, "*b q x"]:
         """Probability of each condition."""
         mean, deviation = self.margins(mean, variance)

@@ -126,9 +126,7 @@ def _hope(now: Assessment) -> Float[Tensor, "*w x"]:
 
 def _deviation(belief: Marginals) -> Float[Tensor, "*w i"]:
     """Prior deviation of the objective, and then of the row of each constraint."""
-    deviation, conditions = belief.amplitude.sqrt(), belief.likelihoods.conditions
-    deviation = deviation if conditions is None else conditions.units(deviation)
-    return over_hyper_samples(belief, deviation).mean(-2)
+    return over_hyper_samples(belief, belief.likelihoods.units(belief.amplitude.sqrt())).mean(-2)
 
 
 def _lowest(

@@ -48,9 +48,8 @@ def draw_joint_samples(
     most = whitened.whitening.shape[-1] if loadings.is_cuda else rank
     coordinates = normal_blocks(seeds, most, count, like=loadings)[..., :rank, :].to(dtype).mT
     block = max(1, BLOCK[loadings.device.type] // moments.mean.numel())
-    conditions = belief.likelihoods.conditions
-    mean, amplitude = moments.mean, belief.amplitude.to(dtype)
-    if conditions is None:
+    likelihoods, mean, amplitude = belief.likelihoods, moments.mean, belief.amplitude.to(dtype)
+    if not likelihoods.is_objective_limited:
         # Digits of what all cells share would be lost to their differences, which are what tells the best of them.
         lowest = torch.zeros_like(mean)
         lowest[..., 0, :] = mean[..., 0, :].amin(-1, keepdim=True)
@@ -59,10 +58,7 @@ def draw_joint_samples(
     found = []
     for some in coordinates.split(block, -2):
         z = torch.baddbmm(mean, some.flatten(0, -3), loadings).view(*batch, rows, some.shape[-2], -1)
-        if conditions is None:
-            found.append(best_cells(z, cell_mask, amplitude))
-        else:
-            found.append(best_cells(conditions.inequalities(z, -3), cell_mask, conditions.units(amplitude)))
+        found.append(best_cells(likelihoods.inequalities(z, -3), cell_mask, likelihoods.units(amplitude)))
     cell, is_feasible = (torch.cat(each, -1) for each in zip(*found, strict=True))
     return JointSamples(coordinates, cell, is_feasible)
 
@@ -136,7 +132,7 @@ def sum_by_group(
 
 
 def one_per_box(belief: Belief, cells: Float[Tensor, "*b n d"]) -> Bool[Tensor, "*b n"]:
-    """Which of the cells are the first in their box: what is closer together is one place."""
+    """Which of the cells are the first in their box: what is closer together is one cell."""
     return ~repeated_boxes(cells / (BOX_SIDE * belief.lengthscale.amin(-2)[..., None, :]))
 
 

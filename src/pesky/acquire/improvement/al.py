@@ -65,17 +65,17 @@ class AugmentedLagrangian(Rule):
         belief = with_pending(context.belief, context.pending)
         # In the order in which they were told; those without an objective, as of failed runs, come last.
         measured = for_hyper_samples(belief, belief.points)
-        values = inequalities(belief, belief.mean(measured))
+        values = belief.likelihoods.inequalities(belief.mean(measured))
         lagrangian = self.replay(
-            values, units(belief, belief.amplitude.sqrt()), self._idle(context, measured.shape[-2])
+            values, belief.likelihoods.units(belief.amplitude.sqrt()), self._idle(context, measured.shape[-2])
         )
         level = lagrangian.value(values)
         best, lowest = level.argmin(-1), level.amin(-1)
         if context.pending is not None:
             # What is expected of them is as good as told: who comes next must improve on it.
             awaited = belief.mean(context.pending.X.expand(*lowest.shape, *context.pending.X.shape))
-            lowest = torch.minimum(lowest, lagrangian.value(inequalities(belief, awaited)).amin(-1))
-        sampled = belief.amplitude.shape[-1] - 1 + is_objective_limited(belief)
+            lowest = torch.minimum(lowest, lagrangian.value(belief.likelihoods.inequalities(awaited)).amin(-1))
+        sampled = belief.amplitude.shape[-1] - 1 + belief.likelihoods.is_objective_limited
         posterior = LagrangianPosterior(belief, lagrangian, self._normals(context, sampled).to(values))
         best_point = torch.gather(measured, -2, best[..., None, None].expand(*best.shape, 1, measured.shape[-1]))
         at_best = torch.gather(values, -1, best[..., None, None].expand(*values.shape[:-1], 1))[..., 0]
@@ -120,24 +120,6 @@ class AugmentedLagrangian(Rule):
         return torch.cat([for_hyper_samples(belief, spread), context.space.snap(near.clamp(0.0, 1.0))], -2)
 
 
-def inequalities(belief: Belief, values: Float[Tensor, "*b j x"]) -> Float[Tensor, "*b i x"]:
-    """The objective and what must not be negative, where the rows have these values."""
-    conditions = belief.likelihoods.conditions
-    return values if conditions is None else conditions.inequalities(values)
-
-
-def units(belief: Belief, each: Float[Tensor, "*b j"]) -> Float[Tensor, "*b i"]:
-    """Of a unit for each row, those of the same."""
-    conditions = belief.likelihoods.conditions
-    return each if conditions is None else conditions.units(each)
-
-
-def is_objective_limited(belief: Belief) -> bool:
-    """Whether the objective has constraints itself."""
-    conditions = belief.likelihoods.conditions
-    return conditions is not None and bool(conditions.is_limited[0])
-
-
 class LagrangianPosterior(NamedTuple):
     """L at any x, as the belief has it: given the constraints it is normal, and of them alone there are samples.
 
@@ -161,7 +143,7 @@ class LagrangianPosterior(NamedTuple):
         """Log E max(0, lowest - L)."""
         f, left = mean[..., :1, None, :], 1.0
         normals = self.normals[..., None]
-        if is_objective_limited(self.belief):
+        if self.belief.likelihoods.is_objective_limited:
             f, left = f + deviation[..., :1, None, :] * math.sqrt(1 - UNSAMPLED) * normals[..., -1:, :, :], UNSAMPLED
             normals = normals[..., :-1, :, :]
         c = mean[..., 1:, None, :] + deviation[..., 1:, None, :] * normals
@@ -215,7 +197,7 @@ def rounding(belief: Belief, lagrangian: Lagrangian, values: Float[Tensor, "*b i
     A measured noise-free point promises an improvement of 0.4 times this.
     """
     slope = torch.cat([torch.ones_like(values[..., :1]), lagrangian.slope(values[..., 1:])], -1)
-    return (FLOOR * units(belief, belief.amplitude) * slope.square()).sum(-1).sqrt()
+    return (FLOOR * belief.likelihoods.units(belief.amplitude) * slope.square()).sum(-1).sqrt()
 
 
 class LagrangianImprovement(AcquisitionFunction):
