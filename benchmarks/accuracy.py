@@ -1,7 +1,7 @@
 """`python -m benchmarks.accuracy FILE`: our gains against brute force, on the data sets of an oracle file.
 
 With `--truth rs` instead of a file, on data sets drawn here, whose true gains the rule `rs` computes; with `--truth
-grid`, in more than two dimensions, too, on a grid of places where x* may be.
+grid`, in more than two dimensions, too, on a grid of cells where x* may be.
 """
 
 import argparse

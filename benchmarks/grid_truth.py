@@ -1,4 +1,4 @@
-"""True gains where a grid over the space has too many cells: on a grid of places that x* may be at, and a check of it.
+"""True gains where a grid over the space has too many cells: on a grid of cells that x* may be in, and a check of it.
 
 The grid is that of `rsdg` with many more cells and samples than any rule takes. Its cells are minimizers of draws, and
 x* is the best of them; as they get more, the gains settle (docs/pesc_options.md). The check shares nothing with that
@@ -85,7 +85,7 @@ def nearness_gains(rows: tuple[KnownRow, ...], points: Float[Tensor, "n d"], see
     belief, generator = belief_of(rows), torch.Generator().manual_seed(seed)
     context, x, values = _context(belief, generator), [], []
     for _ in range(CHECK_DRAWS // CHECK_BLOCK):
-        optima = context.sample_places(CHECK_BLOCK, CHECK_BLOCK, 512, 20)
+        optima = context.sample_cells(CHECK_BLOCK, CHECK_BLOCK, 512, 20)
         x.append(optima.chosen.x)
         values.append(optima.paths.values(points))
     place, value = torch.cat(x), torch.cat(values, -2)

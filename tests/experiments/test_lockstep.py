@@ -151,7 +151,7 @@ def test_some_have_an_incumbent_and_others_none(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", [QUICK, PLAIN])
 def test_some_need_a_second_chance(setting: PescOptions, monkeypatch: pytest.MonkeyPatch):
-    found = watch(monkeypatch, sample, "_minimize")
+    found = watch(monkeypatch, sample, "_draw")
     Case("rare", rule_of("pesc", options=setting)).check()
     drawing = [len(source) for (*_, source), _ in found]
     assert drawing[0] == len(SEEDS)

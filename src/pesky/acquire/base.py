@@ -16,7 +16,7 @@ from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.numerics.rng import Seed, Source, draw_seed
 from pesky.numerics.runtime import Timings
-from pesky.optimum.sample import Optima, sample_optima, sample_places
+from pesky.optimum.sample import Optima, sample_cells, sample_optima
 from pesky.problem.fields import finite, whole
 from pesky.space import Space
 
@@ -59,9 +59,9 @@ class Context:
         """Points all over the space, others at every call."""
         return self.space.spread(count, self.draw_seed()).to(self.belief.points)
 
-    def sample_places(self, count: int, draws: int, candidates: int, polish_steps: int) -> Optima:
-        """Where x* may be; see `sample_places`. `candidates` is at how many points each draw is evaluated first."""
-        return sample_places(self.belief, count, draws, self._candidates(candidates), polish_steps, self.generator)
+    def sample_cells(self, count: int, draws: int, candidates: int, polish_steps: int) -> Optima:
+        """Where x* may be; see `sample_cells`. `candidates` is at how many points each draw is evaluated first."""
+        return sample_cells(self.belief, count, draws, self._candidates(candidates), polish_steps, self.generator)
 
     def sample_optima(self, samples: int, draws: int | None, candidates: int, polish_steps: int) -> Optima:
         """Samples of x*; see `sample_optima`. `candidates` is at how many points each draw is evaluated first."""

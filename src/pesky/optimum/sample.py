@@ -1,7 +1,5 @@
 """Samples of x*: draws, their minimizers, and the few that stand for them (METHOD 4)."""
 
-from collections.abc import Callable
-from functools import partial
 from typing import Literal, NamedTuple
 
 import torch
@@ -71,7 +69,8 @@ def sample_solutions(
     samples = max(-(-samples // count), min(samples, LEAST))
     draws = max(draws // count, POLISHED_PER_SAMPLE * samples)
     polished = POLISHED_PER_SAMPLE * samples
-    paths, found = _minimize(belief, candidates, draws, evenly(draws, polished, source), polish_steps, source)
+    drawn = _draw(belief, candidates, draws, source)
+    paths, found = _minimize(belief, drawn, stratify(drawn.best, polished, source), polish_steps)
     values = paths.at(found.x)[0]
     if by == "value":
         chosen = thin(found.x, torch.where(found.feasible, values[..., 0, :], torch.inf), samples)
@@ -87,22 +86,18 @@ def sample_solutions(
     return Solutions(optima, torch.gather(values, -1, rows), torch.gather(found.feasible, -1, chosen.draw))
 
 
-def sample_places(
+def sample_cells(
     belief: Belief, count: int, draws: int, candidates: Float[Tensor, "*w n d"], polish_steps: int, source: Source
 ) -> Optima:
-    """`count` places where x* may be: minimizers of draws, of as many candidates as the draws have their minima near.
+    """`count` cells where x* may be: minimizers of draws, of as many candidates as the draws have their minima near.
 
     Of a draw without a feasible point it is that of least violation. Weights are shares of the draws.
     """
-    kept: list[Kept] = []
-
-    def cover(best: Candidates) -> Int[Tensor, "*b count"]:
-        kept.append(cover_candidates(best, count, source))
-        return kept[0].draw
-
-    paths, found = _minimize(belief, candidates, max(draws, count), cover, polish_steps, source)
+    drawn = _draw(belief, candidates, max(draws, count), source)
+    cover = cover_candidates(drawn.best, count, source)
+    paths, found = _minimize(belief, drawn, cover.draw, polish_steps)
     draw = torch.arange(count, device=found.x.device).expand(found.x.shape[:-1])
-    chosen = Representatives(found.x, kept[0].weight, draw)
+    chosen = Representatives(found.x, cover.weight, draw)
     return Optima(chosen, paths, float((~found.feasible).double().mean()))
 
 
@@ -139,11 +134,12 @@ def sample_optima(
         return Optima(chosen, paths.select(chosen.draw), float((~found.feasible).double().mean()))
 
     def more(belief: Belief, candidates: Float[Tensor, "*w n d"], source: Source) -> Optima:
-        again = SECOND_CHANCE * count
-        found = _minimize(belief, candidates, again, evenly(again, 2 * polished, source), polish_steps, source)
+        drawn = _draw(belief, candidates, SECOND_CHANCE * count, source)
+        found = _minimize(belief, drawn, stratify(drawn.best, 2 * polished, source), polish_steps)
         return represented(belief, *found, source)
 
-    paths, found = _minimize(belief, candidates, count, evenly(count, polished, source), polish_steps, source)
+    drawn = _draw(belief, candidates, count, source)
+    paths, found = _minimize(belief, drawn, stratify(drawn.best, polished, source), polish_steps)
     few = (found.feasible.sum(-1) < enough).reshape(*studies(belief), -1).any(-1)
     if bool(few.all()):
         return more(belief, candidates, source)
@@ -181,39 +177,54 @@ def _widened(optima: Optima, count: int) -> Optima:
     return Optima(chosen, paths, optima.infeasible_share)
 
 
-def _minimize(
-    belief: Belief,
-    candidates: Float[Tensor, "*w n d"],
-    count: int,
-    keep: Callable[[Candidates], Int[Tensor, "*b polished"]] | None,
-    steps: int,
-    source: Source,
-) -> tuple[Paths, Minimizers]:
-    """Of `count` draws those that are kept by their best candidates, all if None, and their minimizers."""
-    deviation = belief.amplitude.sqrt()
+class Drawn(NamedTuple):
+    """Functions drawn from the belief, and the best candidate of each."""
+
+    paths: Paths
+    best: Candidates
+    start: Float[Tensor, "*b m d"]
+    """Where the best candidate is."""
+    spacing: float
+    """About half of the distance between candidates."""
+
+
+def _draw(belief: Belief, candidates: Float[Tensor, "*w n d"], count: int, source: Source) -> Drawn:
+    """`count` functions, looked at at all candidates."""
     paths = belief.paths(count, source)
     everywhere = for_hyper_samples(belief, candidates)
-    conditions, drawn = belief.likelihoods.conditions, paths
-    if conditions is not None:
-        paths, deviation = Inequalities(drawn, conditions), conditions.units(deviation)
-    best: Candidates = best_candidates(paths, everywhere, deviation)
-    if keep is not None:
-        some = keep(best)
-        paths, drawn = paths.select(some), drawn.select(some)
-        rows = some[..., None, :].expand(*best.values.shape[:-1], some.shape[-1])
-        best = Candidates(torch.gather(best.which, -1, some), torch.gather(best.values, -1, rows))
-    spacing = 0.5 * candidates.shape[-2] ** (-1 / candidates.shape[-1])
+    minimized, deviation = _to_minimize(belief, paths)
+    best = best_candidates(minimized, everywhere, deviation)
     start = torch.gather(everywhere, -2, best.which[..., None].expand(*best.which.shape, candidates.shape[-1]))
-    return drawn, polish(paths, start, best.values, deviation, spacing, steps, studies(belief).numel())
+    return Drawn(paths, best, start, 0.5 * candidates.shape[-2] ** (-1 / candidates.shape[-1]))
 
 
-class Kept(NamedTuple):
+def _minimize(
+    belief: Belief, drawn: Drawn, some: Int[Tensor, "*b polished"] | None, steps: int
+) -> tuple[Paths, Minimizers]:
+    """Some of the draws, all if None, and their minimizers."""
+    paths, (_, values), start, spacing = drawn
+    if some is not None:
+        paths = paths.select(some)
+        values = torch.gather(values, -1, some[..., None, :].expand(*values.shape[:-1], some.shape[-1]))
+        start = torch.gather(start, -2, some[..., None].expand(*some.shape, start.shape[-1]))
+    minimized, deviation = _to_minimize(belief, paths)
+    return paths, polish(minimized, start, values, deviation, spacing, steps, studies(belief).numel())
+
+
+def _to_minimize(belief: Belief, paths: Paths) -> tuple[Paths, Float[Tensor, "*b i"]]:
+    """The draws as an objective and rows that must not be negative, and the prior deviation of each of these."""
+    deviation, conditions = belief.likelihoods.units(belief.amplitude.sqrt()), belief.likelihoods.conditions
+    return paths if conditions is None else Inequalities(paths, conditions), deviation
+
+
+class Cover(NamedTuple):
+    """Some of the draws, and the share of all that each of them stands for."""
+
     draw: Int[Tensor, "*b count"]
     weight: Float[Tensor, "*b count"]
-    """Shares of all draws that the kept ones stand for."""
 
 
-def cover_candidates(best: Candidates, count: int, source: Source) -> Kept:
+def cover_candidates(best: Candidates, count: int, source: Source) -> Cover:
     """`count` of the draws, one of each best candidate before any second: what one draw in hundreds says is kept."""
     violated = (best.values[..., 1:, :] < 0).any(-2)
     label = best.which + violated * (best.which.max() + 1)
@@ -225,17 +236,14 @@ def cover_candidates(best: Candidates, count: int, source: Source) -> Kept:
     is_kept = torch.zeros_like(is_first).scatter(-1, draw, True)
     kept_alike = (is_same & is_kept[..., None, :]).sum(-1).clamp(min=1)
     weight = torch.gather(is_same.sum(-1) / kept_alike, -1, draw).to(best.values)
-    return Kept(draw, weight / weight.sum(-1, keepdim=True))
+    return Cover(draw, weight / weight.sum(-1, keepdim=True))
 
 
-def evenly(draws: int, count: int, source: Source) -> Callable[[Candidates], Int[Tensor, "*b count"]] | None:
-    """What keeps `count` of the draws so that they stand for all; None where all are kept."""
-    return partial(stratify, count=count, source=source) if count < draws else None
-
-
-def stratify(best: Candidates, count: int, source: Source) -> Int[Tensor, "*b count"]:
-    """Every so-many-th draw in the order of their best candidates: each candidate keeps its share of the draws."""
+def stratify(best: Candidates, count: int, source: Source) -> Int[Tensor, "*b count"] | None:
+    """Every so-many-th draw in the order of their best candidates: each keeps its share. None where all are kept."""
     total = best.which.shape[-1]
+    if count >= total:
+        return None
     violated = (best.values[..., 1:, :] < 0).any(-2)
     order = torch.argsort(best.which + violated * (best.which.max() + 1), dim=-1, stable=True)
     offset = uniform(source, *studies_of(source), 1, like=best.values)

@@ -35,7 +35,7 @@ class PescOptions:
     coarse_every: int | None = None
     """.. each so-many-th. None: the 4th, the 9th, the 16th and so on, ever fewer but always another."""
     cells: int | None = None
-    """Places that x* may be at, the minimizers of as many draws: joint samples of all rows there say what each would
+    """Where x* may be, the minimizers of as many draws: joint samples of all rows there say what each would
     tell (METHOD 9). Fewer in fewer than four dimensions. None: expectation propagation says it, of `samples`."""
     samples_per_cell: int = 20
     """Joint samples, for each of the cells."""

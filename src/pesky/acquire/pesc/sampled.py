@@ -1,8 +1,8 @@
-"""The gains from joint samples of all rows: what each place that x* may be at would tell, with nothing approximated.
+"""The gains from joint samples of all rows: what each cell that x* may be in would tell, with nothing approximated.
 
-The places, or cells, are minimizers of draws. Joint samples of all rows there are grouped by the cell of their feasible
-minimum, and a group is what is believed if x* is in its cell (METHOD 9). Expectation propagation says the same of few
-samples of x*, in the words of Gaussians, and is needed where much is pending.
+The cells are minimizers of draws. Joint samples of all rows there are grouped by the cell of their feasible minimum,
+and a group is what is believed if x* is in its cell (METHOD 9). Expectation propagation says the same of few samples of
+x*, in the words of Gaussians, and is needed where much is pending.
 """
 
 import torch
@@ -28,12 +28,12 @@ def sampled_gain(context: Context, options: PescOptions) -> GroupedGain | None:
     cells = options.cells_in(len(context.space.parameters), hyperparameter_samples(context.belief))
     with context.timed("x*"):
         draws = (options.draws or cells) // hyperparameter_samples(context.belief)
-        optima = context.sample_places(cells, draws, options.candidates, options.polish_steps)
+        optima = context.sample_cells(cells, draws, options.candidates, options.polish_steps)
     return gain_on_cells(context, options, optima)
 
 
 def gain_on_cells(context: Context, options: PescOptions, optima: Optima) -> GroupedGain:
-    """The same, where the places that x* may be at are known."""
+    """The same, where the cells are known."""
     cells = context.space.snap(optima.chosen.x)
     samples = options.samples_per_cell * cells.shape[-2]
     with context.timed("samples"):
