@@ -56,7 +56,7 @@ def _drawn(forecasts: list[Forecast], chances: list[Chance]) -> Any:
     for i, name in enumerate(titles):
         place = {"row": i // across + 1, "col": i % across + 1}
         if i < len(outcomes):
-            _values(figure, [each for each in forecasts if each.outcome == name], place, legend=i == 0)
+            _values(figure, [each for each in forecasts if each.outcome == name], place)
         elif i < len(outcomes) + len(answers):
             _answers(figure, [each for each in chances if each.outcome == name], place)
         else:
@@ -64,7 +64,7 @@ def _drawn(forecasts: list[Forecast], chances: list[Chance]) -> Any:
     return figure.update_layout(height=150 + 300 * down)
 
 
-def _values(figure: Any, own: list[Forecast], place: dict[str, int], *, legend: bool) -> None:
+def _values(figure: Any, own: list[Forecast], place: dict[str, int]) -> None:
     """Measured against predicted values, with their intervals."""
     go = plotly()
     ends = [min(min(each.value, each.median) for each in own), max(max(each.value, each.median) for each in own)]
@@ -89,7 +89,7 @@ def _values(figure: Any, own: list[Forecast], place: dict[str, int], *, legend: 
             marker={"color": color, "symbol": symbol, "size": 7},
             name=word,
             legendgroup=word,
-            showlegend=legend,
+            showlegend=bool(some) and not any(trace.name == word and trace.showlegend for trace in figure.data),
             hovertext=said,
             hoverinfo="text",
         )
