@@ -115,12 +115,13 @@ def test_candidates_that_fail_are_failures_and_not_the_end():
 
 def test_it_is_cloned_pickled_and_given_weights():
     asked = search(constraints=["model_size <= 700"], n_iter=2)
-    found = clone(asked).set_params(n_iter=3).fit(X, Y, sample_weight=np.ones(len(X)))
+    copies: list[Any] = [clone(asked), clone(asked)]
+    found = copies[0].set_params(n_iter=3).fit(X, Y, sample_weight=np.ones(len(X)))
     again = pickle.loads(pickle.dumps(found))
     assert again.best_params_ == found.best_params_
     assert str(again.recommendation_) == str(found.recommendation_)
     assert not hasattr(again, "study_")
-    assert clone(asked).fit(X, Y).cv_results_["params"] == found.cv_results_["params"][:2]
+    assert copies[1].fit(X, Y).cv_results_["params"] == found.cv_results_["params"][:2]
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ class ConstrainedSearchCV(BaseSearchCV):
         n_iter: int = 30,
         scoring: Any = None,
         n_jobs: int | None = None,
-        refit: bool | str = True,
+        refit: Any = True,
         cv: Any = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -125,7 +125,8 @@ class ConstrainedSearchCV(BaseSearchCV):
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in super().__getstate__().items() if key != "study_"}
+        state: Any = super().__getstate__()
+        return {key: value for key, value in state.items() if key != "study_"}
 
     def _scorers(self) -> tuple[dict[str, Callable[..., float]], str]:
         """What each score is measured by, and which of them is maximized."""
@@ -134,14 +135,18 @@ class ConstrainedSearchCV(BaseSearchCV):
         if not isinstance(self.scoring, Mapping | list | tuple | set):
             if not isinstance(self.refit, bool):
                 raise ProblemError(f"refit was {self.refit!r}: expected True or False, since there is one score.")
-            return {SCORE: check_scoring(self.estimator, self.scoring)}, SCORE
-        each = self.scoring if isinstance(self.scoring, Mapping) else {str(name): name for name in self.scoring}
-        if not isinstance(self.refit, str) or self.refit not in each:
+            score: Any = check_scoring(self.estimator, self.scoring)
+            return {SCORE: score}, SCORE
+        given: Any = self.scoring
+        each: Mapping[str, Any] = given if isinstance(given, Mapping) else {str(name): name for name in given}
+        objective: Any = self.refit
+        if not isinstance(objective, str) or objective not in each:
             names = ", ".join(map(repr, each))
-            raise ProblemError(f"refit was {self.refit!r}: expected the score to maximize, one of {names}.")
+            raise ProblemError(f"refit was {objective!r}: expected the score to maximize, one of {names}.")
         if taken := [name for name in each if name in (*TIMES, *MEASURED)]:
             raise ProblemError(f"scoring: {taken[0]!r} is measured anyway: give the score another name.")
-        return {name: scorer if callable(scorer) else get_scorer(scorer) for name, scorer in each.items()}, self.refit
+        scorers: dict[str, Any] = {key: get_scorer(one) if isinstance(one, str) else one for key, one in each.items()}
+        return scorers, objective
 
     def _problem(self, space: SearchSpace, scorers: Mapping[str, Any], objective: str) -> Problem:
         limits = listed("constraints", self.constraints)
@@ -221,7 +226,8 @@ class Search(BaseSearchCV):
 
     def __getstate__(self) -> dict[str, Any]:
         """What folds that are fitted in other processes need of it: no study."""
-        return {key: value for key, value in super().__getstate__().items() if key not in ("asked", "refit")}
+        state: Any = super().__getstate__()
+        return {key: value for key, value in state.items() if key not in ("asked", "refit")}
 
     def _run_search(  # pyright: ignore[reportIncompatibleMethodOverride] - later versions give it more
         self, evaluate_candidates: Callable[..., Mapping[str, Any]]
