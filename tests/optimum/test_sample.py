@@ -83,10 +83,12 @@ def test_a_stratified_part_keeps_the_share_of_every_candidate():
     index = torch.tensor([3] * 20 + [7] * 10 + [1] * 10)[torch.randperm(40, generator=torch.Generator().manual_seed(0))]
     best = Candidates(index, torch.zeros(2, 40))
     keep = stratify(best, 8, torch.Generator().manual_seed(0))
+    assert keep is not None
     assert keep.unique().numel() == 8
     assert sorted(index[keep].tolist()) == [1, 1, 3, 3, 3, 3, 7, 7]
     # draws without a feasible candidate are a stratum of their own
     values = torch.zeros(2, 40)
     values[1, :20] = -1.0
     keep = stratify(Candidates(torch.full((40,), 5), values), 8, torch.Generator().manual_seed(0))
+    assert keep is not None
     assert (keep < 20).sum() == 4

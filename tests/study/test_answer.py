@@ -252,14 +252,14 @@ class TestConfirmOnTheWay:
         s = told(
             points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)], confirming_share=0.5
         )
-        kinds = []
+        asked = []
         for _ in range(2):
-            asked = s.ask()
-            kinds.append((asked.why or {})["kind"])
-            s.tell(asked, measure(asked.params))
-        assert kinds[0] != "confirming"
-        assert kinds[1] == "confirming"
-        assert s.best().evaluations == (asked.id,)
+            asked.append(s.ask())
+            s.tell(asked[-1], measure(asked[-1].params))
+        first, second = ((e.why or {})["kind"] for e in asked)
+        assert first != "confirming"
+        assert second == "confirming"
+        assert s.best().evaluations == (asked[1].id,)
 
     def test_at_most_a_fifth_of_the_questions_are_at_the_point_that_would_be_recommended(self):
         s = quick(EXACT)
