@@ -14,6 +14,7 @@ from pesky.model.hyper import (
     marginal_likelihood,
     noise_variance,
     padded_gram,
+    profile_likelihood,
     typical_amplitude,
 )
 from pesky.model.kernel import Kernel
@@ -69,6 +70,17 @@ def test_derivatives_by_the_logs_are_those_of_finite_differences(kernel):
     torch.testing.assert_close(found.by_log_amplitude, by_amplitude, rtol=1e-5, atol=1e-6)
     by_noise = numeric(lambda s: H._replace(noise=H.noise * s))
     torch.testing.assert_close(found.by_log_noise, by_noise, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern52"])
+def test_the_likelihood_without_derivatives_is_the_same(kernel):
+    several = Hyperparameters(*(torch.stack([part, 1.3 * part]) for part in H))
+    noise = torch.linspace(0.01, 0.1, DATA.y.numel()).view_as(DATA.y)
+    for data_noise in (None, noise):
+        with_them = marginal_likelihood(kernel, DATA.X, DATA.y, MASK, several, data_noise)
+        without = profile_likelihood(kernel, DATA.X, DATA.y, MASK, several, data_noise)
+        for name in ("log_likelihood", "mean", "mean_precision"):
+            torch.testing.assert_close(getattr(without, name), getattr(with_them, name))
 
 
 def test_starts_are_a_leading_dimension():

@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.errors import ProblemError, unknown_name
-from pesky.model import fit, latent, spread, warped_slice, warping
+from pesky.model import fit, importance, latent, warped_slice, warping
 from pesky.model import slice as slice_sampling
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters, datum_noise, noise_variance
@@ -218,7 +218,7 @@ class GP:
         self, o: Observations, h: Hyperparameters, numbers: Bool[Tensor, " J"], count: int, source: Source
     ) -> Hyperparameters:
         """Samples of the rows that are numbers, around h; the others are the same in each."""
-        samples = spread.sample(self.kernel, o.select(numbers), h.rows(numbers), count, source)
+        samples = importance.sample(self.kernel, o.select(numbers), h.rows(numbers), count, source)
         return samples if bool(numbers.all()) else samples.interleave(h.rows(~numbers), ~numbers)
 
     def condition(

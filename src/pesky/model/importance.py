@@ -17,6 +17,7 @@ from pesky.model.hyper import (
     datum_noise,
     marginal_likelihood,
     noise_variance,
+    profile_likelihood,
     typical_amplitude,
 )
 from pesky.model.kernel import Kernel
@@ -29,6 +30,8 @@ WIDER = 1.3
 """How much wider than fitted a Gaussian is drawn from: what has lighter tails than the posterior misses them."""
 STEP = 0.05
 """Of the differences of gradients that give the curvature at the maximum."""
+AT_ONCE = 300_000
+"""Entries of covariance matrices that are computed in one go: more leave the cache, and take twice the time."""
 LEAST_PRECISION = 1 / 3
 """Of a combination of the logs of hyperparameters: about that of their prior."""
 
@@ -42,19 +45,29 @@ class _Posterior:
         self.typical, self.infer_noise = typical_amplitude(o.y, o.mask), torch.isnan(o.noise)
         self.lower, self.upper = log_bounds(o.X.shape[-1], self.typical)
 
-    def __call__(self, p: Float[Tensor, "m j q"]) -> tuple[Float[Tensor, "m j"], Float[Tensor, "m j q"]]:
-        """The density, and the gradient of that which has its maximum where the fit has its own.
+    def __call__(self, p: Float[Tensor, "m j q"]) -> Float[Tensor, "m j"]:
+        """The density.
 
         The fit takes the best mean for the true one. The density is an integral over all means: that is a factor of the
         deviation which the data leave of it, and without it three values would be as if they were two.
         """
+        n = self.o.X.shape[-2]
+        some = max(1, AT_ONCE // max(1, p.shape[-2] * n * n))
+        return torch.cat([self._density(part) for part in p.split(some)])
+
+    def _density(self, p: Float[Tensor, "m j q"]) -> Float[Tensor, "m j"]:
+        o, h = self.o, self.unpack(p)
+        e = profile_likelihood(self.kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
+        of_mean = torch.where(o.mask.any(-1), -0.5 * e.mean_precision.clamp(min=1e-300).log(), 0.0)
+        return e.log_likelihood + of_mean + log_prior(h, self.infer_noise, self.typical)[0]
+
+    def gradient(self, p: Float[Tensor, "m j q"]) -> Float[Tensor, "m j q"]:
+        """Of that which has its maximum where the fit has its own."""
         o, h = self.o, self.unpack(p)
         e = marginal_likelihood(self.kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
-        of_mean = torch.where(o.mask.any(-1), -0.5 * e.mean_precision.clamp(min=1e-300).log(), 0.0)
-        prior, by_prior = log_prior(h, self.infer_noise, self.typical)
         by_noise = torch.where(self.infer_noise, e.by_log_noise, 0.0)
         by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
-        return e.log_likelihood + of_mean + prior, by_data + by_prior
+        return by_data + log_prior(h, self.infer_noise, self.typical)[1]
 
     def unpack(self, p: Float[Tensor, "m j q"]) -> Hyperparameters:
         amplitude = p[..., -2].exp()
@@ -76,13 +89,13 @@ def sample(kernel: Kernel, o: Observations, best: Hyperparameters, count: int, s
     is_free = torch.ones_like(p, dtype=torch.bool)
     is_free[..., -1] = posterior.infer_noise
     gaussians, every = [(p, _curvature(posterior, p))], p[None]
-    value = torch.nan_to_num(posterior(every)[0])
+    value = torch.nan_to_num(posterior(every))
     log_weight = torch.zeros_like(value)
     for _ in range(ROUNDS):
         center, root = gaussians[-1]
         drawn = normal(source, *w, DRAWS, j, p.shape[-1], like=p).movedim(len(w), 0).flatten(1, -2)
         drawn = torch.where(is_free, center + WIDER * (root @ drawn[..., None])[..., 0], p)
-        found = posterior(drawn.clamp(posterior.lower, posterior.upper))[0]
+        found = posterior(drawn.clamp(posterior.lower, posterior.upper))
         found = torch.where(posterior.within(drawn) & torch.isfinite(found), found, -torch.inf)
         every, value = torch.cat([every, drawn]), torch.cat([value, found])
         log_weight = value - _log_density(every, gaussians, is_free)
@@ -110,7 +123,7 @@ def _in_a_row(o: Observations) -> Observations:
 def _curvature(posterior: _Posterior, p: Float[Tensor, "j q"]) -> Float[Tensor, "j q q"]:
     """A square root of the covariance that the curvature at the maximum stands for."""
     steps = STEP * torch.eye(p.shape[-1], dtype=p.dtype, device=p.device)[:, None]
-    ahead, behind = (posterior(p + sign * steps)[1] for sign in (1, -1))
+    ahead, behind = (posterior.gradient(p + sign * steps) for sign in (1, -1))
     precision = torch.nan_to_num((behind - ahead) / (2 * STEP)).movedim(0, 1)
     values, vectors = torch.linalg.eigh((precision + precision.mT) / 2)
     return vectors * values.clamp(min=LEAST_PRECISION).rsqrt()[..., None, :]
@@ -156,6 +169,6 @@ def _with_means(
     kernel: Kernel, o: Observations, h: Hyperparameters, at_random: Float[Tensor, "s j"]
 ) -> Hyperparameters:
     """With a constant mean for each sample, drawn from what the data leave open of it."""
-    e = marginal_likelihood(kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
+    e = profile_likelihood(kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
     deviation = torch.minimum(e.mean_precision.clamp(min=1e-300).rsqrt(), h.amplitude.sqrt())
     return h._replace(mean=e.mean + at_random * deviation)

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from pesky.model.fit import maximize
 from pesky.model.hyper import Hyperparameters, marginal_likelihood, typical_amplitude
+from pesky.model.importance import sample
 from pesky.model.prior import log_prior
-from pesky.model.spread import sample
 from pesky.numerics.rng import source_of
 from pesky.observations import Observations, stack
 
