@@ -79,8 +79,8 @@ def _question_at(
     if min_probability is not None and _probability(problem, target, problem.rows) < min_probability:
         return None
     u = grounds.space.encode(target.params)
-    doubted = {id_ for id_, _ in grounds.left_out}
-    tried = {e.task for e in evaluations.values() if e.task in tasks and e.id not in doubted and grounds.is_at(e, u)}
+    outliers = {id_ for id_, _ in grounds.left_out}
+    tried = {e.task for e in evaluations.values() if e.task in tasks and e.id not in outliers and grounds.is_at(e, u)}
     left = [task for task in tasks if task not in tried and not {*problem.informs(task)} <= target.told.keys()]
     prices = {task: typical_price(task, evaluations, problem) for task in left}
     failing = {task: _failing(problem, task, target) for task in left}
