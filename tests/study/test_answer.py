@@ -284,6 +284,12 @@ class TestConfirmOnTheWay:
         assert sum(e.price for e in confirming) <= 0.2 * (sum(e.price for e in asked) + 11)
         assert s.best().is_measured
 
+    def test_a_rule_that_learns_nothing_asks_its_own_questions_alone(self):
+        s = told(
+            points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, 0.5)], rule="random", confirming_share=0.9
+        )
+        assert {(e.why or {})["kind"] for e in s.ask(3)} == {"full"}
+
     def test_due_by_what_was_spent(self):
         def due(kinds, share=0.2, problem=COUPLED):
             each = [Evaluation(i, next(iter(problem.tasks)), {}, why={"kind": kind}) for i, kind in enumerate(kinds)]

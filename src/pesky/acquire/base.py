@@ -152,6 +152,8 @@ class Rule(ABC):
     of them are worth together."""
     in_nats: ClassVar[bool]
     """Whether its values are expected information."""
+    learns: ClassVar[bool] = True
+    """Whether its questions depend on what was told: one that does not asks no questions but its own, either."""
 
     def __init_subclass__(cls, **given: Any) -> None:
         super().__init_subclass__(**given)

@@ -21,6 +21,7 @@ class Random(Rule):
     name: ClassVar[str] = "random"
     measures: ClassVar[Literal["each", "together"]] = "each"
     in_nats: ClassVar[bool] = False
+    learns: ClassVar[bool] = False
 
     def acquisition(self, context: Context) -> PointPreference:
         # Random numbers of this question alone, whatever else was drawn for it.
@@ -38,6 +39,7 @@ class QuasiRandom(Rule):
     name: ClassVar[str] = "sobol"
     measures: ClassVar[Literal["each", "together"]] = "each"
     in_nats: ClassVar[bool] = False
+    learns: ClassVar[bool] = False
 
     def acquisition(self, context: Context) -> PointPreference:
         # One sequence for the whole study, of which this question takes its own point.

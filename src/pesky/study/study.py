@@ -76,7 +76,7 @@ class Study(StudyData):
         deciding_share: Deciding takes at most so many times the time of measuring: quicker decisions fill in between
             full ones. Without it every decision is a full one.
         confirming_share: The share of the cost of all questions that goes to measuring what would be recommended, so
-            that there is a measured answer at any time; 0 leaves every question to the rule.
+            that there is a measured answer at any time; 0 leaves all to the rule, as "random" and "sobol" do.
     """
 
     def __init__(

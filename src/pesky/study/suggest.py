@@ -79,7 +79,7 @@ class Suggester:
         self.surrogates, self.rule, self.min_probability = surrogates, rule, min_probability
         self.region = Region.of(self.problem, self.space)
         self.design = InitialDesign(self.problem, self.space, self.region, initial, self.seed)
-        self.time_budget, self.confirming_share = TimeBudget(deciding_share), confirming_share
+        self.time_budget, self.confirming_share = TimeBudget(deciding_share), confirming_share if rule.learns else 0.0
         self.decision: Decision | None = None
         """How the last question was chosen; None for the initial design."""
         self._full: Full | None = None
