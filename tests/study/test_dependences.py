@@ -49,7 +49,7 @@ def test_the_belief_is_exactly_constant_along_the_others(model):
 
 def test_a_profile_is_not_asked_again_at_another_rate():
     s = Study(NETWORK, rule="random", initial=2)
-    while len(s.evaluations) < 40:
+    while len(s.evaluations) < 20:
         e = s.ask("profile") if sum(e.task == "profile" for e in s.evaluations.values()) < 12 else s.ask("train")
         s.tell(e, latency(e.params) if e.task == "profile" else error(e.params))
     profiles = [at(e) for e in s.evaluations.values() if e.task == "profile"]
