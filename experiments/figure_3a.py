@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from examples.mnist import training
-from experiments.real import RealContender, RealExperiment
+from experiments.real import CONTENDERS, RealExperiment
 from experiments.real_command import main, parser
-from pesky import GP, Problem, Task
+from pesky import Problem, Task
 from pesky.study_file import StudyFile
 
 FILE = Path(training.__file__).parents[1] / "study.toml"
@@ -33,14 +33,7 @@ EXPERIMENT = RealExperiment(
     together=TOGETHER,
     apart=APART,
     functions={"both": training.train_and_profile, "train": training.train, "profile": training.profile},
-    contenders={
-        "pesc": RealContender("pesc"),
-        "pesc decoupled": RealContender("pesc", is_apart=True),
-        "eic": RealContender("eic"),
-        "random": RealContender("random"),
-        "jesc": RealContender("jesc"),
-        "pesc slice": RealContender("pesc", model=GP(hyperparameters="slice")),
-    },
+    contenders=CONTENDERS,
     worst=1.0,
     share=100.0,
     unit="validation error, %",

@@ -7,20 +7,15 @@ the effective samples and the Geweke score at half the price; R-hat needs two, w
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from examples.hmc import tuning
-from experiments.real import RealContender, RealExperiment
+from experiments.real import CONTENDERS, RealExperiment
 from experiments.real_command import main, parser
-from pesky import GP, Problem, Task
+from pesky import Problem, Task
 from pesky.study_file import StudyFile
 
 FILE = Path(tuning.__file__).parents[1] / "study.toml"
-STEPS = 5_000
-"""Leapfrog steps that a trace may take: a quarter of the example's, since there are thousands of traces."""
-two_traces = partial(tuning.measure, budget=STEPS)
-one_trace = partial(tuning.measure_one, budget=STEPS)
 
 
 def problems() -> tuple[Problem, Problem]:
@@ -39,15 +34,8 @@ EXPERIMENT = RealExperiment(
     figure="3b",
     together=TOGETHER,
     apart=APART,
-    functions={"sample": two_traces, "one trace": one_trace, "two traces": two_traces},
-    contenders={
-        "pesc": RealContender("pesc"),
-        "pesc decoupled": RealContender("pesc", is_apart=True),
-        "eic": RealContender("eic"),
-        "random": RealContender("random"),
-        "jesc": RealContender("jesc"),
-        "pesc slice": RealContender("pesc", model=GP(hyperparameters="slice")),
-    },
+    functions={"sample": tuning.measure, "one trace": tuning.measure_one, "two traces": tuning.measure},
+    contenders=CONTENDERS,
     worst=0.0,
     unit="effective samples",
     paper={"pesc": "3300 ± 1200", "eic": "2300 ± 900"},

@@ -29,6 +29,17 @@ class RealContender:
     model: GP | None = None
 
 
+CONTENDERS = {
+    "pesc": RealContender("pesc"),
+    "pesc decoupled": RealContender("pesc", is_apart=True),
+    "eic": RealContender("eic"),
+    "random": RealContender("random"),
+    "jesc": RealContender("jesc"),
+    "pesc slice": RealContender("pesc", model=GP(hyperparameters="slice")),
+}
+"""The paper's, decoupled, and ours."""
+
+
 @dataclass(frozen=True)
 class RealExperiment:
     """One figure: the problem with outcomes measured together and apart, and what measures them."""
