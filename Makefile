@@ -2,6 +2,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 CONSTRAINTS ?= constraints.txt
+# Ax wants one version of BoTorch: who tests with another leaves it out, and its tests are skipped
+EXTRAS ?= test,ax
 READY := .venv/.ready
 SHOW_READY := .venv/.show-ready
 TEST_READY := .venv/.test-ready
@@ -30,7 +32,7 @@ $(SHOW_READY): $(READY)
 	touch $@
 
 $(TEST_READY): $(READY)
-	$(PIP) -e '.[test]'
+	$(PIP) -e '.[$(EXTRAS)]'
 	@$(BROWSER) || echo "There is no Chromium here: tests of what is seen in a browser are skipped (apt-get install chromium)."
 	touch $@
 

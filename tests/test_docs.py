@@ -16,8 +16,8 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 LESS = {"budget=900": "budget=63", "budget=50_000": "budget=63", "budget=20)": "budget=4)", "2**20": "2**6"}
 LESS |= {"sqlite:///mlflow.db": "file:mlflow"}  # a database takes seconds of migrations
 """What is spent here instead of what the pages say."""
-ELSEWHERE = ("dask", "submitit")
-"""What needs a cluster; tests/test_examples.py runs the same as examples."""
+ELSEWHERE = ("dask", "submitit", "ax")
+"""What needs a cluster, or an extra of its own: tests/test_examples.py and tests/adapt/test_ax.py run the same."""
 
 
 def blocks(page: Path, language: str) -> list[str]:

@@ -15,7 +15,8 @@ from pesky.problem.fields import whole
 from pesky.run.budget import Exhausted
 from pesky.store import Datum
 from pesky.study import Study
-from pesky.study.from_optuna import begin, take_in
+from pesky.study.asked_elsewhere import begin
+from pesky.study.from_optuna import take_in
 from pesky.study.optuna_reading import TASK, Reading, reading_of
 from pesky.study.surrogates import FitBotorch
 

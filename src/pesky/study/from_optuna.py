@@ -3,12 +3,12 @@
 import logging
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pesky.errors import DataError, PeskyError, ProblemError, unknown_name
 from pesky.problem import Parameter, Real
-from pesky.store import Datum, Evaluation, Limit, Question
+from pesky.store import Datum
+from pesky.study.asked_elsewhere import fail
 from pesky.study.data import StudyData
 from pesky.study.optuna_reading import TASK, Reading, reading_of
 
@@ -86,21 +86,6 @@ def take_in(study: StudyData, reading: Reading, trials: Sequence["FrozenTrial"],
             len(trials),
             source,
         )
-
-
-def fail(study: StudyData, datum: Datum, why: str) -> None:
-    """Keep a measurement that failed, with what it told nevertheless."""
-    e = begin(study, datum)
-    keep = partial(study.store.fail, outcomes=datum.outcomes, attributes=datum.attributes)
-    keep(study.identity, e.id, why, attempt=None, seconds=None)
-
-
-def begin(study: StudyData, datum: Datum) -> Evaluation:
-    """The evaluation, pending, that measures what a trial does; it costs nothing here."""
-    question = Question(datum.task, datum.params, None, 0.0)
-    asked = study.store.append(study.identity, question, known=None, limit=Limit(), worker=None, lease=None)
-    assert isinstance(asked, Evaluation)
-    return asked
 
 
 def _why(trial: "FrozenTrial", told: Mapping[str, float]) -> str:
