@@ -6,6 +6,7 @@ CONSTRAINTS ?= constraints.txt
 EXTRAS ?= test,ax
 READY := .venv/.ready
 SHOW_READY := .venv/.show-ready
+DOCS_READY := .venv/.docs-ready
 TEST_READY := .venv/.test-ready
 # byte code of what is imported is written then, even where the environment says not to, or every process would compile
 # torch anew; to write it for all that is installed takes half a minute
@@ -17,7 +18,7 @@ BROWSER := command -v chromium || command -v google-chrome || test -n "$$BROWSER
 	{ test "$$(id -u)" = 0 && command -v apt-get && apt-get -q update && apt-get -qy install --no-install-recommends chromium fonts-dejavu-core; }
 
 .DEFAULT_GOAL := help
-.PHONY: help run test long times quick lint types layers pytest format bench experiments clean
+.PHONY: help run docs test long times quick lint types layers pytest format bench experiments clean
 
 help:  ## show the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | expand -t 13
@@ -31,6 +32,10 @@ $(SHOW_READY): $(READY)
 	$(PIP) -e '.[show]'
 	touch $@
 
+$(DOCS_READY): $(READY)
+	$(PIP) -e '.[docs]'
+	touch $@
+
 $(TEST_READY): $(READY)
 	$(PIP) -e '.[$(EXTRAS)]'
 	@$(BROWSER) || echo "There is no Chromium here: tests of what is seen in a browser are skipped (apt-get install chromium)."
@@ -41,6 +46,11 @@ run: $(SHOW_READY)  ## optimize the toy problem of the paper: `pesky run` on its
 	@mkdir -p build
 	$(BIN)/pesky show examples/toy/study.toml --picture belief -o build/toy-belief.html
 	$(BIN)/pesky report examples/toy/study.toml -o build/toy-report.html
+
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: $(DOCS_READY)  ## the documentation as a site that opens without a network: build/site/index.html
+	$(BIN)/mkdocs build --quiet
+	@echo build/site/index.html
 
 test: lint types layers pytest  ## everything that must hold before a commit
 

@@ -56,7 +56,7 @@ PUBLIC = {
 }
 NAMES = {module: set(names.split()) for module, names in PUBLIC.items()}
 
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXAMPLES = sorted(ROOT.glob("examples/**/*.py"))
 OLD = {"CHANGELOG.md"}  # which has the names of before, too
 

@@ -1,0 +1,43 @@
+"""What mkdocs builds the site from besides docs/: the README as its first page, and what else is for readers.
+
+Links on pages are those that work in the repository. On the site they lead to the page, or to the repository where
+a file is no page.
+"""
+
+import re
+from os.path import relpath
+from pathlib import Path, PurePosixPath
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+ELSEWHERE = {"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}
+"""Pages of the site that lie outside of docs/."""
+LINK = re.compile(r"(\]\()(?!https?:|#)([^)\s#]+)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """The files of docs/, and the pages that lie elsewhere."""
+    for page, source in ELSEWHERE.items():
+        files.append(File.generated(config, page, content=(ROOT / source).read_text()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """The page with links that lead somewhere on the site."""
+    here = PurePosixPath(page.file.src_uri)
+    folder = (ROOT / ELSEWHERE.get(str(here), f"docs/{here}")).parent
+    pages = {source: page for page, source in ELSEWHERE.items()}
+
+    def led(match: re.Match[str]) -> str:
+        target = (folder / match[2]).resolve()
+        if not target.is_relative_to(ROOT) or not target.exists():
+            return match[0]  # which mkdocs will say is wrong
+        source = target.relative_to(ROOT).as_posix()
+        if source in pages or source.startswith("docs/"):
+            return match[1] + relpath(pages.get(source, source.removeprefix("docs/")), here.parent)
+        return f"{match[1]}{config.extra['source']}{source}"
+
+    return LINK.sub(led, markdown)
