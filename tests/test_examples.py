@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from examples.digits import digits
 from examples.network import network
 from examples.toy import picture, toy
 from pesky import Study
+from pesky.cli import exit_codes
 from pesky.study_file import StudyFile
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -33,18 +35,18 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def python(clone: Path, *arguments: str) -> str:
-    """What `python -m ...` prints there; it must end well."""
+def python(clone: Path, *arguments: str, codes: Collection[int] = (exit_codes.DONE,)) -> str:
+    """What `python -m ...` prints there; it must end with one of these."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", *arguments]
     done = subprocess.run(command, cwd=clone, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode in codes, done.stdout + done.stderr
     return done.stdout
 
 
-def pesky(clone: Path, *arguments: str) -> dict:
+def pesky(clone: Path, *arguments: str, codes: Collection[int] = (exit_codes.DONE,)) -> dict:
     """What `pesky ... --json` prints there."""
-    return json.loads(python(clone, "pesky.cli", *arguments, "--json"))
+    return json.loads(python(clone, "pesky.cli", *arguments, "--json", codes=codes))
 
 
 # -- study files -------------------------------------------------------------------------------------------------------
@@ -106,7 +108,9 @@ def test_the_papers_network_is_timed_more_often_than_trained_and_its_answer_chec
 
 
 def test_the_papers_sampler_learns_where_it_fails(clone: Path) -> None:
-    done = pesky(clone, "run", "examples/hmc/study.toml", "--evaluations", "8")
+    # traces are drawn anew each time, and eight may not be enough to be confident
+    codes = (exit_codes.DONE, exit_codes.NOT_YET)
+    done = pesky(clone, "run", "examples/hmc/study.toml", "--evaluations", "8", codes=codes)
     assert done["evaluations"] == 8
     assert done["failed"] > 0
     assert done["recommendation"]["probabilities"].keys() >= {"geweke <= 2", "rhat <= 1.2"}
