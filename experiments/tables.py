@@ -143,7 +143,7 @@ def table_of_runs(results: RealResults) -> str:
 
 def within(mean: float, error: float) -> str:
     """The mean and its standard error, where there is one."""
-    return f"{mean:.3g}" if np.isnan(error) else f"{mean:.3g} ± {error:.1g}"
+    return f"{mean:.3g}" if np.isnan(error) else f"{mean:.3g} ± {float(f'{error:.1g}'):g}"  # 10, not 1e+01
 
 
 def table_of_times(data: Path) -> str:
