@@ -1,10 +1,12 @@
-"""What mkdocs builds the site from besides docs/: the README as its first page, and what else is for readers.
+"""What mkdocs builds the site from besides the pages of docs/: the README as its first page, and the notebooks.
 
 Links on pages are those that work in the repository. On the site they lead to the page, or to the repository where
 a file is no page.
 """
 
+import json
 import re
+import sys
 from os.path import relpath
 from pathlib import Path, PurePosixPath
 
@@ -13,15 +15,21 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))  # mkdocs loads this file by its path
+from docs import notebook  # noqa: E402
+
 ELSEWHERE = {"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}
 """Pages of the site that lie outside of docs/."""
 LINK = re.compile(r"(\]\()(?!https?:|#)([^)\s#]+)")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """The files of docs/, and the pages that lie elsewhere."""
+    """The files of docs/, the pages that lie elsewhere, and a page for each notebook."""
     for page, source in ELSEWHERE.items():
         files.append(File.generated(config, page, content=(ROOT / source).read_text()))
+    for file in notebook.FOLDER.glob("*.ipynb"):
+        content = notebook.page_of(json.loads(file.read_text()), file.name)
+        files.append(File.generated(config, f"notebooks/{file.stem}.md", content=content))
     return files
 
 

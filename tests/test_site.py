@@ -1,12 +1,14 @@
 """The documentation: pages are found, links lead somewhere, names are explained, what is shown is what is printed."""
 
 import html
+import json
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -14,11 +16,13 @@ import yaml
 from markdown.extensions.toc import slugify
 from test_public import NAMES
 
+from docs.notebook import FOLDER, executed, page_of
 from docs.site import ELSEWHERE
 from docs.transcripts import pages_with_outputs, transcribed
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 SITE = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
 
 
@@ -55,7 +59,7 @@ def test_every_page_is_in_the_navigation_once():
 
     shown = list(leaves(SITE["nav"]))
     there = {str(page.relative_to(ROOT / "docs")) for page in ROOT.glob("docs/**/*.md")} | ELSEWHERE.keys()
-    assert sorted(shown) == sorted(there)
+    assert sorted(shown) == sorted(there | {f"notebooks/{file.stem}.md" for file in NOTEBOOKS})
 
 
 def explained() -> Iterator[str]:
@@ -100,6 +104,33 @@ def test_a_transcript_has_what_is_printed(tmp_path: Path):
 def test_what_pages_show_is_what_is_printed(page: Path, tmp_path: Path):
     text = page.read_text()
     assert masked(transcribed(text, tmp_path)) == masked(text)
+
+
+def words_of(notebook: dict[str, Any]) -> list[str]:
+    """What the cells of a notebook print and show, without numbers."""
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    return [masked("".join(each["text"] if "text" in each else each["data"]["text/plain"])) for each in outputs]
+
+
+def as_text(value: object) -> dict[str, Any]:
+    """What is kept of a value: of a figure, that it is one, since to draw it takes a browser."""
+    return {"text/plain": ["a figure"] if hasattr(value, "to_plotly_json") else [repr(value)]}
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_notebooks_show_what_they_show(file: Path):
+    notebook = json.loads(file.read_text())
+    assert words_of(executed(notebook, as_text)) == words_of(notebook)
+
+
+def test_a_notebook_runs_with_less_to_spend():
+    text = (FOLDER / "tutorial.ipynb").read_text()
+    for much, less in {"budget=12": "budget=3", "explain(6)": "explain(1)", "show.belief": "show.timeline"}.items():
+        assert much in text
+        text = text.replace(much, less)
+    notebook = executed(json.loads(text), as_text)
+    assert [len(cell["outputs"]) for cell in notebook["cells"] if cell["cell_type"] == "code"] == [1] * 8
+    assert "```python" in page_of(notebook, "tutorial.ipynb")
 
 
 def test_the_site_has_no_warnings_and_needs_no_network(tmp_path: Path):
