@@ -1,9 +1,9 @@
 """Bayesian optimization under pesky constraints: which function to measure, and where."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from pesky.errors import DataError, PeskyError, ProblemError, StorageError
+from pesky.on_use import attribute
 from pesky.problem import Choice, Constraint, Integer, Outcome, Problem, Real, Resource, Task
 
 if TYPE_CHECKING:
@@ -59,4 +59,4 @@ def __getattr__(name: str) -> object:
         return version("pesky")
     if name not in _ON_USE:
         raise AttributeError(f"module 'pesky' has no attribute {name!r}")
-    return getattr(import_module(_ON_USE[name]), name)
+    return attribute(_ON_USE[name], name)

@@ -1,8 +1,9 @@
 """What a measurement is worth: one file per rule."""
 
+from typing import TYPE_CHECKING
+
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.baselines import QuasiRandom, Random
-from pesky.acquire.botorch import PESC, BotorchAcquisition
 from pesky.acquire.entropy.cmes import MaxValueEntropySearch
 from pesky.acquire.entropy.jesc import JointEntropySearch
 from pesky.acquire.entropy.rs import RejectionSampling
@@ -17,6 +18,10 @@ from pesky.acquire.pesc.gain import InformationGain, information_gain
 from pesky.acquire.pesc.options import DEFAULT, EP, OPTIONS, PAPER, PescOptions
 from pesky.acquire.pesc.rule import PredictiveEntropySearch, UnconstrainedEntropySearch
 from pesky.acquire.registry import RULES, rule_of
+from pesky.on_use import attribute
+
+if TYPE_CHECKING:
+    from pesky.acquire.botorch import PESC, BotorchAcquisition
 
 __all__ = [
     "DEFAULT",
@@ -48,3 +53,10 @@ __all__ = [
     "rule_of",
     "with_pending",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """What is for those who have a BoTorch model: half a second to import, of which a study needs nothing."""
+    if name not in ("PESC", "BotorchAcquisition"):
+        raise AttributeError(f"module 'pesky.acquire' has no attribute {name!r}")
+    return attribute("pesky.acquire.botorch", name)

@@ -90,7 +90,8 @@ def cholesky(
 
 def _raised(matrix: Float[Tensor, "*b n n"], added: Float[Tensor, "*b"]) -> Float[Tensor, "*b n n"]:
     """The matrix with so much added to its diagonal."""
-    raised = matrix.expand(torch.broadcast_shapes(matrix.shape, (*added.shape, 1, 1))).clone()
+    # torch.broadcast_shapes says it shorter, and imports sympy for it, which takes most of a second
+    raised = torch.broadcast_tensors(matrix, added[..., None, None])[0].clone()
     raised.diagonal(dim1=-2, dim2=-1).add_(added[..., None])
     return raised
 

@@ -10,9 +10,9 @@ from typing import Literal
 
 import torch
 from jaxtyping import Float
-from scipy.special import gammaincinv
 from torch import Tensor
 
+from pesky.numerics.quantile import gamma_quantile
 from pesky.numerics.rng import Source, draw_seed, sobol
 
 Kernel = Literal["se", "matern52"]
@@ -73,7 +73,7 @@ class Matern52(StationaryKernel):
         return correlation, linear.mul_(decay).mul_(5 / 3)
 
     def spectrum(self, normal: Float[Tensor, "*w r d"], uniform: Float[Tensor, "*w r 1"]) -> Float[Tensor, "*w r d"]:
-        chi2 = 2 * torch.from_numpy(gammaincinv(2.5, uniform.numpy()))
+        chi2 = 2 * gamma_quantile(2.5, uniform)
         return normal * torch.sqrt(5 / chi2)
 
 

@@ -1,7 +1,8 @@
 """Doing it and remembering it: ask, tell, run, recommend."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from pesky.on_use import attribute
 
 if TYPE_CHECKING:
     from pesky.run.budget import Budget, Ending, Exhausted
@@ -46,4 +47,4 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _ON_USE:
         raise AttributeError(f"module 'pesky.study' has no attribute {name!r}")
-    return getattr(import_module(f"pesky.{_ON_USE[name]}"), name)
+    return attribute(f"pesky.{_ON_USE[name]}", name)

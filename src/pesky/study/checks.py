@@ -3,8 +3,6 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from botorch.models.model import Model
-
 from pesky.acquire.base import Rule
 from pesky.acquire.pesc.options import PAPER
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
@@ -51,6 +49,8 @@ def checked_model(given: object, problem: Problem, space: Space, rule: Rule) -> 
     if isinstance(given, GP):
         given.check(problem.outcomes, space.dim)
         return given
+    from botorch.models.model import Model  # takes half a second, and whoever gives no model of their own needs none
+
     if isinstance(given, Model) or not callable(given):
         raise ProblemError(
             f"model was {type(given).__name__}: expected GP(...), or a function that fits a BoTorch model to "

@@ -3,15 +3,13 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
-from botorch.models.model import Model
 from jaxtyping import Bool
 from torch import Tensor
 
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
-from pesky.model.botorch import BotorchBelief
 from pesky.model.exact import with_exact_rows, without_exact_rows
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters
@@ -29,10 +27,13 @@ from pesky.study.learnt import Learnt
 from pesky.study.outliers import Announcer, Outlier, Place, trusted
 from pesky.study.points import Points
 
+if TYPE_CHECKING:
+    from botorch.models.model import Model
+
 LOOKED_AT = 2
 """How many suspect values of a row are looked at."""
 
-FitBotorch = Callable[[list[tuple[Tensor, Tensor]]], Model]
+FitBotorch = Callable[[list[tuple[Tensor, Tensor]]], "Model"]
 """A function that fits a BoTorch model; see `Study`."""
 
 DataKey = tuple[tuple[int, int, bool, int], ...]
@@ -201,6 +202,10 @@ class Surrogates:
             if last.observations.warp is not None:
                 o = o.warped(last.observations.warp.spread(self._is_measured))
         else:
+            from pesky.model.botorch import (
+                BotorchBelief,
+            )  # as BoTorch itself, only for those who give a model of theirs
+
             rows = [(x[m], y[m][:, None]) for x, y, m in zip(measured.X, measured.y, measured.mask, strict=True)]
             feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
             belief = BotorchBelief.of(self.model(rows), 0, False, feasible, snap=self._snap)
