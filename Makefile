@@ -92,7 +92,8 @@ format: $(TEST_READY)  ## format, and mend what the linter can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(TEST_READY)  ## seconds per ask, beside BoTorch and Optuna
+bench: $(TEST_READY)  ## seconds to start, and per ask beside BoTorch and Optuna
+	$(BIN)/python -m benchmarks.imports
 	$(BIN)/python -m benchmarks.speed
 
 # a check that they work: docs/experiments.md has the commands of the real ones

@@ -22,7 +22,7 @@ _COMMAND = 'a program and its arguments, like ["./measure.sh"] or "python measur
 class Table(BaseModel):
     """One table: other keys are refused, and a number in quotes is no number."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class StudyTable(Table):
