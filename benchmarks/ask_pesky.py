@@ -1,4 +1,4 @@
-"""One ask of a pesky study, with the CPU seconds of its parts."""
+"""Asks of a pesky study, with the CPU seconds of their parts; and its recommendation."""
 
 from collections.abc import Callable
 from time import process_time
@@ -9,29 +9,56 @@ from benchmarks.case import Measured
 PARTS = ("hyperparameters", "x*", "given x*", "maximizing")
 
 
-def prepare_pesc(measured: Measured, seed: int, options: str) -> Callable[[], dict[str, float]]:
-    """An ask of PESC with these options, that returns the CPU seconds of each of `PARTS`."""
-    d, rows = measured.X.shape[1], measured.Y.shape[1]
-    constraints = [f"c{k} >= 0" for k in range(1, rows)]
-    problem = pesky.Problem({f"x{i}": pesky.Real(0.0, 1.0) for i in range(d)}, minimize="f", constraints=constraints)
-    study = pesky.Study(problem, seed=seed, rule={"name": "pesc", "options": options})
-    for x, y in zip(measured.X.tolist(), measured.Y.tolist(), strict=True):
-        params = {f"x{i}": value for i, value in enumerate(x)}
-        study.add(params, dict(zip(problem.outcomes, y, strict=True)))
+def prepare_pesc(
+    measured: Measured, seed: int, options: str, count: int | None = None
+) -> Callable[[], dict[str, float]]:
+    """An ask of PESC with these options, that returns the CPU seconds of each of `PARTS`.
+
+    It is not the first question of its study: all but the last of the data were believed before. With a `count` it asks
+    for as many at once.
+    """
+    study, tell = _study(measured, seed, options)
+    tell(slice(None, -1))
+    study.belief()
+    tell(slice(-1, None))
 
     def ask() -> dict[str, float]:
         start = process_time()
         study.belief()
         fitted = process_time()
-        study.ask()
+        if count is None:
+            study.ask()
+        else:
+            study.ask(count)
         assert study.decision is not None
         stages = study.decision.seconds
-        return dict(
-            zip(
-                PARTS,
-                (fitted - start, stages["x*"], stages.get("ep", 0.0) + stages.get("samples", 0.0), stages["maximize"]),
-                strict=True,
-            )
-        )
+        given = stages.get("ep", 0.0) + stages.get("samples", 0.0)
+        return dict(zip(PARTS, (fitted - start, stages["x*"], given, stages["maximize"]), strict=True))
 
     return ask
+
+
+def prepare_recommend(measured: Measured, seed: int) -> Callable[[], None]:
+    """A recommendation of a study, whatever it has asked: it is by a fit of its own."""
+    study, tell = _study(measured, seed, "default")
+    tell(slice(None))
+
+    def recommend() -> None:
+        study.recommend()
+
+    return recommend
+
+
+def _study(measured: Measured, seed: int, options: str) -> tuple[pesky.Study, Callable[[slice], None]]:
+    """A study, and what tells it some of the data."""
+    d, rows = measured.X.shape[1], measured.Y.shape[1]
+    constraints = [f"c{k} >= 0" for k in range(1, rows)]
+    problem = pesky.Problem({f"x{i}": pesky.Real(0.0, 1.0) for i in range(d)}, minimize="f", constraints=constraints)
+    study = pesky.Study(problem, seed=seed, rule={"name": "pesc", "options": options})
+
+    def tell(some: slice) -> None:
+        for x, y in zip(measured.X[some].tolist(), measured.Y[some].tolist(), strict=True):
+            params = {f"x{i}": value for i, value in enumerate(x)}
+            study.add(params, dict(zip(problem.outcomes, y, strict=True)))
+
+    return study, tell

@@ -34,10 +34,13 @@ CASES = (
     Case(30, 2, 2),
     Case(30, 2, 20),
     Case(100, 4, 10),
-    Case(100, 12, 10),
     Case(300, 2, 6),
-    Case(300, 4, 10),
 )
+"""What everything is timed at."""
+LARGER = (Case(300, 4, 10), Case(600, 4, 10), Case(100, 12, 10), Case(100, 2, 50))
+"""What PESC and the quickest of its peers are timed at besides."""
+LARGEST = (Case(1000, 4, 10), Case(1000, 2, 6), Case(3000, 2, 6))
+"""What PESC alone is."""
 
 
 @dataclass(frozen=True)

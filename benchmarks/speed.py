@@ -1,11 +1,13 @@
 """`python -m benchmarks.speed`: CPU seconds and memory of an ask, of PESC and of its peers, on the same data.
 
-One thread; the median of three asks after a warm-up; each rule at each size in a fresh process.
+One thread; the median of three asks after a warm-up; each rule at each size in a fresh process. Asks of PESC are not
+the first of their study. `--quick` leaves out the large sizes; how the time grows with the size is printed below.
 """
 
 import argparse
 import importlib.util
 import json
+import math
 import os
 import subprocess
 import sys
@@ -14,12 +16,14 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from benchmarks.ask_pesky import PARTS
-from benchmarks.case import CASES, Case
+from benchmarks.case import CASES, LARGER, LARGEST, Case
 from benchmarks.report import build_table, console, progress_bar, write_json
 
 RULES = {
     "pesc": "PESC",
     "ep": "PESC by EP",
+    "batch": "PESC, 8 at once",
+    "recommend": "PESC's answer",
     "logei": "BoTorch LogEI",
     "qlognei": "BoTorch qLogNEI",
     "optuna": "Optuna GPSampler",
@@ -61,23 +65,51 @@ def tabulate(results: Sequence[dict]) -> Table:
     return build_table(title, ["size", "rule", "ask", *COMPARED.values(), *PARTS, "peak MB"], lines, caption, labels=2)
 
 
+def jobs(rules: Sequence[str], cases: Sequence[Case] | None, is_quick: bool) -> list[tuple[str, Case]]:
+    """What is timed: every rule at each case, or at those where it is interesting and takes no more than a minute."""
+    if cases:
+        return [(rule, case) for case in cases for rule in rules]
+    wanted = [(case, rules) for case in CASES]
+    if not is_quick:
+        wanted += [(case, [rule for rule in rules if rule in ("pesc", "recommend", "optuna")]) for case in LARGER]
+        wanted += [(case, [rule for rule in rules if rule in ("pesc", "recommend")]) for case in LARGEST]
+    return [(rule, case) for case, own in wanted for rule in own]
+
+
+def growth(results: Sequence[dict], rule: str) -> dict[str, float]:
+    """By which power of N an ask grows, for all other sizes that were timed at several N, the largest two of 300 on."""
+    at = {Case.parse(each["case"]): each["seconds"] for each in results if each["rule"] == rule}
+    found = {}
+    for K, d in dict.fromkeys((case.K, case.d) for case in at):
+        sizes = sorted(case.N for case in at if (case.K, case.d) == (K, d) and case.N >= 300)
+        if len(sizes) > 1:
+            first, last = at[Case(sizes[0], K, d)], at[Case(sizes[-1], K, d)]
+            power = math.log(last / first) / math.log(sizes[-1] / sizes[0])
+            found[f"N from {sizes[0]} to {sizes[-1]}, K = {K}, d = {d}"] = power
+    return found
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measures and prints; see `--help`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__)
     parser.add_argument("--json", metavar="FILE", help="write the same as data")
     parser.add_argument("--rules", default=",".join(RULES), help="comma-separated, default %(default)s")
     parser.add_argument("--case", type=Case.parse, action="append", metavar="N,K,d", help="only this size")
+    parser.add_argument("--quick", action="store_true", help="without the large sizes")
     given = parser.parse_args(arguments)
-    jobs = [(rule, case) for case in given.case or CASES for rule in given.rules.split(",")]
+    wanted = jobs(given.rules.split(","), given.case, given.quick)
     results = []
     with progress_bar() as bar:
-        work = bar.add_task("asking", total=len(jobs))
-        for rule, case in jobs:
+        work = bar.add_task("asking", total=len(wanted))
+        for rule, case in wanted:
             bar.update(work, description=f"{RULES[rule]} {case}")
             results.append(time_in_process(rule, case))
             bar.advance(work)
     console.print(tabulate(results))
-    write_json(given.json, {"results": results})
+    powers = growth(results, "pesc")
+    for size, power in powers.items():
+        console.print(f"An ask grows as N^{power:.2f}: {size}")
+    write_json(given.json, {"results": results, "growth": powers})
 
 
 if __name__ == "__main__":

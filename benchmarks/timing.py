@@ -15,6 +15,10 @@ import torch
 from benchmarks.case import Case, Measured, measure
 
 REPEATS = 3
+MANY = 600
+"""Data from which on there is one repeat."""
+BATCH = 8
+"""Questions that are asked for at once."""
 
 
 def prepare(rule: str, measured: Measured, seed: int) -> Callable[[], dict[str, float] | None]:
@@ -23,6 +27,14 @@ def prepare(rule: str, measured: Measured, seed: int) -> Callable[[], dict[str, 
         from benchmarks.ask_pesky import prepare_pesc
 
         return prepare_pesc(measured, seed, "default" if rule == "pesc" else rule)
+    if rule == "batch":
+        from benchmarks.ask_pesky import prepare_pesc
+
+        return prepare_pesc(measured, seed, "default", BATCH)
+    if rule == "recommend":
+        from benchmarks.ask_pesky import prepare_recommend
+
+        return prepare_recommend(measured, seed)
     if rule == "logei":
         from benchmarks.ask_botorch import prepare_logei
 
@@ -35,20 +47,20 @@ def prepare(rule: str, measured: Measured, seed: int) -> Callable[[], dict[str, 
         from benchmarks.ask_optuna import prepare_optuna
 
         return prepare_optuna(measured, seed)
-    raise ValueError(f"unknown rule {rule!r}: choose from pesc, ep, logei, qlognei, optuna")
+    raise ValueError(f"unknown rule {rule!r}: choose from pesc, ep, batch, recommend, logei, qlognei, optuna")
 
 
 def time_asks(rule: str, case: Case) -> dict:
     """The CPU seconds of each ask after a warm-up, their median, that of each part, and peak memory."""
     measured = measure(case)
     seconds, splits = [], []
-    for seed in range(REPEATS + 1):
+    for seed in range(REPEATS + 1 if case.N < MANY else 2):
         ask = prepare(rule, measured, seed)
         start = process_time()
         split = ask()
         seconds.append(process_time() - start)
         splits.append(split or {})
-    # The first ask pays for lazy imports and allocations.
+    # The first ask pays for lazy imports and allocations, which is little beside one of many data.
     seconds, splits = seconds[1:], splits[1:]
     return {
         "rule": rule,

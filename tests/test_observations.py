@@ -346,3 +346,15 @@ def assert_same(one: Observations, other: Observations) -> None:
     for name in ("X", "y", "mask", "noise", "direction", "offset", "scale"):
         torch.testing.assert_close(getattr(one, name), getattr(other, name), rtol=0, atol=0, equal_nan=True)
     assert one.kinds == other.kinds
+
+
+def test_thinned_rows_keep_evenly_spaced_values_and_the_last():
+    mask = torch.tensor([[True] * 10, [True] * 3 + [False] * 7])
+    y = torch.where(mask, torch.arange(10.0, dtype=torch.float64), 0.0)
+    one = torch.ones(2, dtype=torch.float64)
+    whole = Observations(y[..., None], y, mask, one, one, one, one, ("gaussian", "gaussian"))
+    some = whole.thinned(5)
+    assert some.y.tolist() == [[1.0, 3.0, 5.0, 7.0, 9.0], [0.0, 1.0, 2.0, 0.0, 0.0]]
+    assert some.mask.tolist() == [[True] * 5, [True] * 3 + [False] * 2]
+    assert torch.equal(some.X[..., 0], some.y)
+    assert whole.thinned(10) is whole

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
@@ -41,6 +41,14 @@ REMOTE = 1e3
 LARGEST = 1e30
 """The largest distance to a threshold that is a unit, of values that do not vary, and the largest noise in such units:
 squares of more overflow, or leave nothing of a variance that is given in the outcome's own units."""
+
+
+def evenly(mask: Bool[Tensor, "*w J N"], most: int) -> Int[Tensor, "*w J most"]:
+    """So many of the data of each row, evenly chosen in their order, the last among them; all of a row with fewer."""
+    counts = mask.sum(-1, keepdim=True)
+    at = torch.arange(most, device=mask.device)
+    spread = ((at + 1) * (counts / most) + 1e-9).floor().long() - 1
+    return torch.where(counts > most, spread, at).clamp(max=mask.shape[-1] - 1)
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,22 @@ class Observations:
             relative_noise=None if self.relative_noise is None else self.relative_noise[..., rows, :],
             range=None if self.range is None else self.range[..., rows, :],
         )
+
+    def thinned(self, most: int) -> "Observations":
+        """No more than so many values of each row, evenly chosen in the order in which they came, the last among them.
+
+        The very same where there are no more.
+        """
+        if self.mask.shape[-1] <= most:
+            return self
+        index = evenly(self.mask, most)
+
+        def take(part: Tensor) -> Tensor:
+            return torch.gather(part, -1, index.expand(*part.shape[:-1], most))
+
+        X = torch.gather(self.X, -2, index[..., None].expand(*index.shape, self.X.shape[-1]))
+        noise = None if self.relative_noise is None else take(self.relative_noise)
+        return replace(self, X=X, y=take(self.y), mask=take(self.mask), relative_noise=noise)
 
     def warped(self, warp: Warp, expected: Float[Tensor, "*w J N"] | None = None) -> "Observations":
         """The same observations on other scales; noise is carried over by the slope of the warp at each datum.

@@ -1,10 +1,12 @@
+import pytest
 import torch
 
 from benchmarks.ask_botorch import prepare_logei, prepare_qlognei
 from benchmarks.ask_optuna import prepare_optuna
 from benchmarks.case import Case, measure
-from benchmarks.speed import ratios, tabulate
-from benchmarks.timing import peak_memory
+from benchmarks.speed import RULES, growth, jobs, ratios, tabulate
+from benchmarks.timing import peak_memory, prepare
+from pesky.model import fit
 
 
 def test_measured_data_have_the_size_of_the_case_and_a_feasible_point():
@@ -18,8 +20,8 @@ def test_measured_data_have_the_size_of_the_case_and_a_feasible_point():
 
 def test_every_peer_answers():
     measured = measure(Case(10, 1, 1))
-    for prepare in (prepare_logei, prepare_qlognei, prepare_optuna):
-        assert prepare(measured, 0)() is None
+    for peer in (prepare_logei, prepare_qlognei, prepare_optuna):
+        assert peer(measured, 0)() is None
 
 
 def test_table_has_a_line_per_rule():
@@ -29,3 +31,38 @@ def test_table_has_a_line_per_rule():
     assert ratios(results, results[0]) == ["2.50", ""]
     assert ratios(results, {**results[0], "case": "(30,2,2)"}) == ["", ""]
     assert peak_memory() > 10
+
+
+def test_growth_is_the_power_between_the_smallest_and_the_largest_n_from_300_on():
+    results = [{"rule": "pesc", "case": f"({n},2,6)", "seconds": 1e-6 * n**2} for n in (100, 300, 1000, 3000)] + [
+        {"rule": "pesc", "case": "(300,4,10)", "seconds": 3.0}
+    ]
+    assert growth(results, "pesc") == {"N from 300 to 3000, K = 2, d = 6": pytest.approx(2.0)}
+
+
+def test_what_is_timed_at_which_size():
+    every, quick = (jobs([*RULES], None, is_quick) for is_quick in (False, True))
+    assert set(quick) < set(every)
+    assert {rule for rule, case in every if case.N == 3000} == {"pesc", "recommend"}
+    assert jobs(["ep"], [Case(5, 1, 1)], False) == [("ep", Case(5, 1, 1))]
+
+
+def test_a_second_ask_and_an_answer_of_ten_evaluations_are_timed():
+    measured = measure(Case(10, 1, 1))
+    assert set(prepare("pesc", measured, 0)() or ()) == {"hyperparameters", "x*", "given x*", "maximizing"}
+    assert prepare("recommend", measured, 0)() is None
+
+
+def test_an_ask_that_goes_on_from_the_last_fit_takes_a_fraction_of_the_likelihoods_of_the_first(monkeypatch):
+    # a ratio, which no load of the machine changes: how often the likelihood of a row is computed
+    counted = []
+    whole = fit.marginal_likelihood
+    monkeypatch.setattr(
+        fit, "marginal_likelihood", lambda *given: counted.append(given[4].amplitude.numel()) or whole(*given)
+    )
+    measured = measure(Case(60, 1, 3))
+    ask = prepare("pesc", measured, 0)
+    first = sum(counted)
+    counted.clear()
+    ask()
+    assert 0 < sum(counted) <= first / 2

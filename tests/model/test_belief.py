@@ -7,7 +7,15 @@ from contexts import samples_of
 from small_beliefs import make_belief
 
 from pesky.model import GaussianProcess, Hyperparameters
-from pesky.model.belief import for_hyper_samples, hyperparameter_samples, over_hyper_samples, repeats, studies, union
+from pesky.model.belief import (
+    MANY_POINTS,
+    for_hyper_samples,
+    hyperparameter_samples,
+    over_hyper_samples,
+    repeats,
+    studies,
+    union,
+)
 
 W, S = 3, 2
 """Studies, and hyperparameter samples of each."""
@@ -81,3 +89,13 @@ def test_the_points_of_all_rows_are_united_study_by_study():
     assert together.tolist() == torch.tensor([[a, b, c], [a, a, a], [zero, c, zero]]).tolist()
     for i, count in enumerate((3, 1, 2)):
         assert torch.equal(union(X[i], mask[i]), together[i, :count])
+
+
+def test_repeats_of_many_points_are_those_that_all_pairs_tell():
+    p = torch.rand(400, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    near = p[:150] + 4e-7 * torch.randn(150, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    points = torch.cat([p, near, p[5:6].expand(30, 3)])
+    assert len(points) > MANY_POINTS
+    pairs = (torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist") < 1e-6).tril(-1).any(-1)
+    assert torch.equal(repeats(points), pairs)
+    assert 150 < int(pairs.sum()) <= 180

@@ -7,7 +7,7 @@ import torch
 from small_beliefs import hyperparameters, make_belief
 from torch.distributions import MultivariateNormal
 
-from pesky.model import Hyperparameters
+from pesky.model import Hyperparameters, hyper
 from pesky.model.hyper import (
     NOISE_FLOOR,
     log_likelihood,
@@ -125,3 +125,16 @@ def test_the_typical_amplitude_is_measured_from_zero_and_is_one_without_data():
     y = torch.tensor([[1.0, -1.0, 7.0], [5.0, 5.0, 5.0], [0.0, 0.0, 0.0]])
     mask = torch.tensor([[True, True, False], [True, True, True], [False, False, False]])
     torch.testing.assert_close(typical_amplitude(y, mask), torch.tensor([1.0, 25.0, 1.0]))
+
+
+@pytest.mark.parametrize("entries", [1, 200])
+def test_parts_of_the_rows_have_the_likelihoods_that_all_have_at_once(monkeypatch, entries):
+    several = Hyperparameters(*(torch.stack([part, 1.3 * part]) for part in H))
+    found = []
+    for at_once in (10**9, entries):
+        monkeypatch.setitem(hyper.AT_ONCE, "cpu", at_once)
+        data = ("matern52", DATA.X, DATA.y, MASK, several)
+        found.append((marginal_likelihood(*data), profile_likelihood(*data)))
+    for together, apart in zip(*found, strict=True):
+        for a, b in zip(together, apart, strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-10)

@@ -8,10 +8,10 @@ import torch
 from pesky import GP, Choice, FixedHyperparameters, Integer, Problem, ProblemError, Real
 from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.likelihood.rows import PROBIT
-from pesky.model import GaussianProcess
+from pesky.model import GaussianProcess, fit
 from pesky.model.latent import pseudo_measurements
 from pesky.model.surrogate import scaled
-from pesky.observations import collect
+from pesky.observations import Observations, collect
 from pesky.problem import Task
 from pesky.space import Space
 
@@ -239,3 +239,36 @@ def test_yes_no_rows_without_answers_are_their_prior(source):
     belief = model.fit(empty, CRASHING.rows, None, None, torch.Generator().manual_seed(0))
     p = probability(belief, torch.rand(3, 2))
     torch.testing.assert_close(p[..., [1, 3], :], torch.full_like(p[..., [1, 3], :], 0.5))
+
+
+def test_a_fit_goes_on_from_the_last_one_until_there_are_a_tenth_more_values_or_a_surprise(monkeypatch):
+    asked = []
+    whole = fit.maximize
+    monkeypatch.setattr(fit, "maximize", lambda *given, **how: asked.append(how) or whole(*given, **how))
+    x = torch.linspace(0, 1, 40, dtype=torch.float64)[torch.randperm(40, generator=torch.Generator().manual_seed(0))]
+
+    def fitted(n, previous, last=None):
+        y = torch.sin(6 * x[:n]) + 0.05 * torch.cos(57 * x[:n])
+        if last is not None:
+            y[-1] = last
+        one = torch.ones(1, dtype=torch.float64)
+        o = Observations(
+            x[None, :n, None],
+            y[None],
+            torch.ones(1, n, dtype=torch.bool),
+            one * torch.nan,
+            one,
+            one,
+            one,
+            ("gaussian",),
+        )
+        asked.clear()
+        return GP().fit_warped(o, ("f",), None, previous, torch.Generator().manual_seed(0), True)
+
+    first = fitted(30, None)
+    assert (asked, first.searched) == ([{"is_sure": False}], 30)
+    second = fitted(31, first)
+    assert (asked, second.searched) == ([{"is_sure": True}], 30)
+    assert fitted(34, second).searched == 34  # a tenth more
+    assert fitted(31, first, last=3.0).searched == 31  # a surprise
+    assert fitted(31, second).searched == 31  # nothing new: something else has changed

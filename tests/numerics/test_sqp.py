@@ -266,3 +266,25 @@ def test_the_tip_of_a_crescent_is_found_whatever_the_units_of_its_constraints(un
     found = solve(crescent_truth, start, 0, 1, radius=0.02, steps=40, tolerance=1e-9, scale=scale)
     tip = torch.tensor([(14.095 - 13) / 87, 0.8429607892 / 100])
     assert ((found.x - tip).abs() < 1e-4).all(-1).sum() >= 18
+
+
+def test_what_is_not_worth_another_step_is_not_evaluated_again():
+    evaluated = []
+
+    def evaluate(x, which):
+        evaluated.append(which.tolist())
+        return (x - 0.5).pow(4).sum(-1, keepdim=True), (4 * (x - 0.5).pow(3))[:, None]
+
+    start = torch.tensor([[0.1], [0.9]], dtype=torch.float64)
+    zero = torch.zeros(1, dtype=torch.float64)
+    found = sqp.minimize(
+        evaluate,
+        start,
+        zero,
+        zero + 1,
+        radius=0.1,
+        steps=4,
+        worthwhile=lambda values, step: torch.tensor([True, step < 2]),
+    )
+    assert evaluated == [[0, 1], [0, 1], [0, 1], [0], [0]]
+    assert abs(found.x[0, 0] - 0.5) < abs(found.x[1, 0] - 0.5) < 0.4

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -24,6 +25,12 @@ FINEST = 1e-10
 """The least noise, as a share of the prior variance: beyond it are rounding errors."""
 CHUNK = {"cpu": 2_000_000, "cuda": 400_000_000}
 """Numbers in the largest tensor of one evaluation, on each kind of device; more points are taken in turns."""
+
+
+MOST_MEASURED = 512
+"""Measured points that draws are looked at at: x* is near the best of them, or between all."""
+WORSE = 10.0
+"""What a deviation of a violated constraint counts, in deviations of the objective, when measured points are ranked."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +75,22 @@ class Context:
         return sample_optima(self.belief, samples, draws, self._candidates(candidates), polish_steps, self.generator)
 
     def _candidates(self, count: int) -> Float[Tensor, "*w n d"]:
-        """So many points all over the space, and the measured ones."""
-        return torch.cat([self.spread(count), self.belief.points], -2)
+        """So many points all over the space, and the measured ones, of many those that are expected to be the best."""
+        return torch.cat([self.spread(count), self._measured], -2)
+
+    @cached_property
+    def _measured(self) -> Float[Tensor, "*w n d"]:
+        measured = self.belief.points
+        if measured.shape[-2] <= MOST_MEASURED:
+            return measured
+        with torch.no_grad():
+            mean = self.belief.mean(for_hyper_samples(self.belief, measured))
+        likelihoods = self.belief.likelihoods
+        rows = likelihoods.inequalities(mean, -2) / likelihoods.units(self.belief.amplitude.sqrt())[..., None]
+        violation = (-rows[..., 1:, :]).clamp(min=0.0).sum(-2)
+        rank = over_hyper_samples(self.belief, rows[..., 0, :] + WORSE * violation).mean(-2)
+        best = rank.argsort(-1)[..., :MOST_MEASURED]
+        return torch.gather(measured, -2, best[..., None].expand(*best.shape, measured.shape[-1]))
 
 
 class AcquisitionFunction(ABC):

@@ -1,6 +1,5 @@
 """The best point for every task at once: candidates, then batched ascent from the best of them (METHOD 14)."""
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,6 +15,8 @@ Values = Callable[[Tensor], Tensor]
 
 STARTS = 4
 STEPS = 8
+SETTLED = 1e-3
+"""An ascent ends that gained less than this share of its value in two steps: the question is as good."""
 
 
 class Best(NamedTuple):
@@ -114,18 +115,17 @@ def _ascend(
     def own(X: Tensor) -> Tensor:
         return torch.gather(values(X), -1, owner[:, None].expand(*X.shape[:-1], 1))[..., 0]
 
-    def descend(flat: Tensor) -> tuple[Tensor, Tensor]:
-        flat = flat.detach().requires_grad_()
+    def descend(some_of_flat: Tensor, some: Tensor) -> tuple[Tensor, Tensor]:
+        # the others are evaluated as well: a few points more cost nothing, and studies in lockstep keep their shape
+        flat = first.index_copy(0, some, some_of_flat).detach().requires_grad_()
         here = flat.view(x.shape)
         rows = [-own(here), *([] if margin is None else [margin(here)])]
         gradients = [torch.autograd.grad(row.sum(), flat, retain_graph=len(rows) > 1)[0] for row in rows]
-        return torch.stack([row.detach().flatten() for row in rows], 1), torch.stack(gradients, 1)
+        return torch.stack([row.detach().flatten() for row in rows], 1)[some], torch.stack(gradients, 1)[some]
 
-    *w, _, d = x.shape
-    first = x.reshape(-1, d)
-    study = sqp.in_groups(math.prod(w), len(first), first)
+    first = x.reshape(-1, x.shape[-1])
     zero, one = torch.zeros_like(first[0]), torch.ones_like(first[0])
-    found = sqp.minimize(descend, first, zero, one, radius=0.03, steps=steps, tolerance=1e-5, group=study)
+    found = sqp.minimize(descend, first, zero, one, radius=0.03, steps=steps, tolerance=1e-5, worthwhile=Climbing())
     end, value = found.x.view(x.shape), -found.values[:, 0].view(x.shape[:-1])
     if margin is None:
         return end, value
@@ -133,6 +133,20 @@ def _ascend(
     with torch.no_grad():
         outside = margin(end) < 0
         return torch.where(outside[..., None], x, end), torch.where(outside, own(x), value)
+
+
+class Climbing:
+    """Whether each ascent still gains a share of its value, `SETTLED`, in the last two steps; all do within margins."""
+
+    def __init__(self) -> None:
+        self._before: list[Tensor] = []
+
+    def __call__(self, values: Float[Tensor, "b j"], step: int) -> Bool[Tensor, " b"]:
+        value = -values[:, 0]
+        self._before.append(value)
+        if step <= 2 or values.shape[1] > 1:
+            return torch.ones_like(value, dtype=torch.bool)
+        return ~(value - self._before[-3] < SETTLED * value.abs())
 
 
 def _alternate(

@@ -134,6 +134,9 @@ def hyperparameter_samples(belief: Marginals) -> int:
     return belief.amplitude.shape[len(studies(belief)) : -1].numel()
 
 
+MANY_POINTS = 500
+
+
 def for_hyper_samples(belief: Marginals, X: Shaped[Tensor, "*w x d"]) -> Shaped[Tensor, "*b x d"]:
     """Each study's points, the same for all of its hyperparameter samples."""
     batch, w = belief.amplitude.shape[:-1], X.shape[:-2]
@@ -152,8 +155,25 @@ def distinct(points: Float[Tensor, "n d"], tolerance: float = 1e-6) -> Float[Ten
 
 def repeats(points: Float[Tensor, "*w n d"], tolerance: float = 1e-6) -> Bool[Tensor, "*w n"]:
     """Which of the points repeat an earlier one."""
+    if points.dim() == 2 and len(points) > MANY_POINTS:
+        return _repeats_of_many(points, tolerance)
     close = torch.cdist(points, points, compute_mode="donot_use_mm_for_euclid_dist") < tolerance
     return close.tril(-1).any(-1)
+
+
+def _repeats_of_many(points: Float[Tensor, "n d"], tolerance: float) -> Bool[Tensor, " n"]:
+    """The same without all pairs: points that are close have shadows on a line that are."""
+    line = torch.linspace(1, 2, points.shape[-1], dtype=points.dtype, device=points.device)
+    shadow, order = (points @ (line / line.norm())).sort()
+    is_repeat = torch.zeros(len(points), dtype=torch.bool, device=points.device)
+    for apart in range(1, len(points)):
+        near = (shadow[apart:] - shadow[:-apart] < tolerance).nonzero()[:, 0]
+        if not len(near):
+            break
+        a, b = order[near], order[near + apart]
+        close = (points[a] - points[b]).norm(dim=-1) < tolerance
+        is_repeat[torch.maximum(a, b)[close]] = True
+    return is_repeat
 
 
 def union(X: Float[Tensor, "*w j n d"], mask: Bool[Tensor, "*w j n"]) -> Float[Tensor, "*w m d"]:

@@ -19,7 +19,7 @@ from pesky.infer.gaussian import cholesky
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Evaluator, PosteriorMoments, union
-from pesky.model.hyper import Hyperparameters, padded_gram
+from pesky.model.hyper import AT_ONCE, Hyperparameters, in_parts, padded_gram
 from pesky.model.kernel import Kernel, correlation, frequencies, squared_distance
 from pesky.model.paths import RandomFeaturePaths
 from pesky.numerics.rng import Source, normal
@@ -132,8 +132,20 @@ class GaussianProcess:
     @cached_property
     def root(self) -> Float[Tensor, "*b j n n"]:
         """Lower Cholesky factor of the noisy prior covariance of the data; identity where padded."""
-        gram = padded_gram(self.kernel, self._inputs, self._there, self.hyperparameters, self.data_noise)
-        return cholesky(gram, self.amplitude, jitter=1e-14)
+        shape, n = self.amplitude.shape, self.X.shape[-2]
+        if self.X.is_cuda or shape.numel() * n * n <= AT_ONCE["cpu"]:
+            gram = padded_gram(self.kernel, self._inputs, self._there, self.hyperparameters, self.data_noise)
+            return cholesky(gram, self.amplitude, jitter=1e-14)
+        root = self.y.new_empty(*shape, n, n)
+        noise = self.noise[..., None] if self.data_noise is None else self.data_noise
+        given = (self._inputs, self._values, self._there, self.hyperparameters, noise)
+        for own, (X, _, mask, h, noise) in zip(root.view(-1, n, n), in_parts(*given, one=True), strict=True):
+            gram = padded_gram(self.kernel, X, mask, h, noise.expand(mask.shape))
+            factor = cholesky(gram, h.amplitude, jitter=1e-14)[0]
+            m = len(factor)
+            own[:m, :m], own[:m, m:], own[m:, :m] = factor, 0.0, 0.0
+            own[m:, m:] = torch.eye(n - m, dtype=own.dtype)
+        return root
 
     @cached_property
     def weights(self) -> Float[Tensor, "*b j n"]:

@@ -1,6 +1,7 @@
 """Hyperparameters of all rows, and how well they explain the data."""
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import torch
@@ -8,11 +9,16 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.infer.gaussian import cholesky
-from pesky.model.kernel import Kernel, correlation, correlation_and_slope, squared_distance
+from pesky.model.kernel import Kernel, correlation_alone, correlation_and_slope, squared_distance
 
 NOISE_FLOOR = 1e-10
 """Noise variance of noise-free rows, as a share of the amplitude. It sets how closely a noise-free constraint can be
 approached (METHOD 21, F3); the Cholesky factors of hundreds of points still succeed."""
+
+
+AT_ONCE = {"cpu": 100_000, "cuda": 100_000_000}
+"""Entries of covariance matrices that are computed in one go, on each kind of device: on a processor more leave its
+cache, and take two to three times as long."""
 
 
 class Hyperparameters(NamedTuple):
@@ -88,7 +94,7 @@ def padded_gram(
     """
     scaled = (X - 0.5) / h.lengthscale[..., None, :]
     noise = h.noise[..., None] if data_noise is None else data_noise
-    return _padded(correlation(kernel, squared_distance(scaled, scaled)), mask, h.amplitude, noise)
+    return _padded(correlation_alone(kernel, squared_distance(scaled, scaled)), mask, h.amplitude, noise)
 
 
 def _padded(
@@ -135,23 +141,82 @@ def marginal_likelihood(
     `data_noise` is the noise variance of each datum; None: that of its row.
     """
     noise = h.noise[..., None] if data_noise is None else data_noise
+    parts = [_marginal_likelihood(kernel, *part) for part in in_parts(X, y, mask, h, noise)]
+    if len(parts) == 1:
+        return parts[0]
+    b, (n, d) = h.amplitude.shape, X.shape[-2:]
+    widths = (None, None, None, d, None, None, n, n)
+    return MarginalLikelihood(
+        *(_joined(each, b, width) for each, width in zip(zip(*parts, strict=True), widths, strict=True))
+    )
+
+
+Part = tuple[Tensor, Tensor, Tensor, Hyperparameters, Tensor]
+
+
+def in_parts(
+    X: Float[Tensor, "*#b j n d"],
+    y: Float[Tensor, "*#b j n"],
+    mask: Bool[Tensor, "*#b j n"],
+    h: Hyperparameters,
+    noise: Float[Tensor, "*#b j #n"],
+    *,
+    one: bool = False,
+) -> Iterator[Part]:
+    """The same, as it is or one part of the rows after another, each with no more columns than it has data.
+
+    The parts are as large as the cache holds, or of `one` row each.
+    """
+    b, n = h.amplitude.shape, X.shape[-2]
+    some = 1 if one else max(1, AT_ONCE[X.device.type] // max(1, n * n))
+    if b.numel() <= some and not one:
+        yield X, y, mask, h, noise
+        return
+
+    def flat(part: Tensor, own: int) -> Tensor:
+        return part.expand(*b, *part.shape[part.dim() - own :]).flatten(0, len(b) - 1)
+
+    h = Hyperparameters(flat(h.lengthscale, 1), *(flat(part, 0) for part in h[1:]))
+    X, y, mask, noise = flat(X, 2), flat(y, 1), flat(mask, 1), flat(noise, 1)
+    counts = ((mask * torch.arange(1, n + 1, device=mask.device)).amax(-1)).tolist()
+    for at in range(0, b.numel(), some):
+        own, m = slice(at, at + some), max(1, *counts[at : at + some])
+        here = Hyperparameters(*(part[own] for part in h))
+        yield X[own, :m], y[own, :m], mask[own, :m], here, noise[own, :m]
+
+
+def _joined(parts: Sequence[Tensor], b: torch.Size, width: int | None) -> Tensor:
+    """What was computed in parts, in one; zeros up to the width where a part has fewer data."""
+    if width is None:
+        return torch.cat([*parts]).view(b)
+    return torch.cat([torch.nn.functional.pad(part, (0, width - part.shape[-1])) for part in parts]).view(*b, width)
+
+
+def _marginal_likelihood(
+    kernel: Kernel,
+    X: Float[Tensor, "j n d"],
+    y: Float[Tensor, "*#b j n"],
+    mask: Bool[Tensor, "j n"],
+    h: Hyperparameters,
+    noise: Float[Tensor, "*#b j #n"],
+) -> MarginalLikelihood:
     scaled = (X - 0.5) / h.lengthscale[..., None, :]
     correlations, slopes = correlation_and_slope(kernel, squared_distance(scaled, scaled))
     root = cholesky(_padded(correlations, mask, h.amplitude, noise), h.amplitude, jitter=1e-14)
     inverse = torch.cholesky_inverse(root)
     ones = mask.to(y.dtype).expand(inverse.shape[:-1])
-    weight = (inverse @ ones[..., None])[..., 0]
+    weight, of_values = (inverse @ torch.stack([ones, torch.where(mask, y, 0.0).expand_as(ones)], -1)).unbind(-1)
     precision = (weight * ones).sum(-1)
     mean = (weight * y).sum(-1) / precision.clamp(min=1e-300)
     residual = torch.where(mask, y - mean[..., None], 0.0)
-    solved = (inverse @ residual[..., None])[..., 0]
+    solved = of_values - mean[..., None] * weight
     log_likelihood = (
         -0.5 * (residual * solved).sum(-1)
         - root.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         - 0.5 * math.log(2 * math.pi) * mask.sum(-1).to(y.dtype)
     )
     # d log p / d theta = tr(A dK/dtheta) / 2 with A = solved solved^T - K^-1
-    sensitivity = torch.addcmul(inverse, solved[..., :, None], solved[..., None, :], value=-1).neg_()
+    sensitivity = inverse.neg_().addcmul_(solved[..., :, None], solved[..., None, :])
     sensitivity = without_padding(sensitivity, mask)
     by_lengthscale, by_amplitude = by_kernel(scaled, sensitivity, correlations, slopes, h.amplitude)
     by_datum_noise = 0.5 * noise * sensitivity.diagonal(dim1=-2, dim2=-1)
@@ -179,8 +244,22 @@ def profile_likelihood(
 ) -> ProfileLikelihood:
     """Log marginal likelihood at the best constant mean, as in `marginal_likelihood`."""
     noise = h.noise[..., None] if data_noise is None else data_noise
+    parts = [_profile_likelihood(kernel, *part) for part in in_parts(X, y, mask, h, noise)]
+    if len(parts) == 1:
+        return parts[0]
+    return ProfileLikelihood(*(_joined(each, h.amplitude.shape, None) for each in zip(*parts, strict=True)))
+
+
+def _profile_likelihood(
+    kernel: Kernel,
+    X: Float[Tensor, "j n d"],
+    y: Float[Tensor, "*#b j n"],
+    mask: Bool[Tensor, "j n"],
+    h: Hyperparameters,
+    noise: Float[Tensor, "*#b j #n"],
+) -> ProfileLikelihood:
     scaled = (X - 0.5) / h.lengthscale[..., None, :]
-    correlations = correlation(kernel, squared_distance(scaled, scaled))
+    correlations = correlation_alone(kernel, squared_distance(scaled, scaled))
     root = cholesky(_padded(correlations, mask, h.amplitude, noise), h.amplitude, jitter=1e-14)
     both = torch.stack([mask.to(y.dtype).expand(y.shape), torch.where(mask, y, 0.0)], -1)
     ones, values = torch.linalg.solve_triangular(root, both.expand(*root.shape[:-1], 2), upper=False).unbind(-1)

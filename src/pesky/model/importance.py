@@ -30,8 +30,9 @@ WIDER = 1.3
 """How much wider than fitted a Gaussian is drawn from: what has lighter tails than the posterior misses them."""
 STEP = 0.05
 """Of the differences of gradients that give the curvature at the maximum."""
-AT_ONCE = 300_000
-"""Entries of covariance matrices that are computed in one go: more leave the cache, and take twice the time."""
+MANY_DATA, SOME_DATA = 128, 192
+"""From so many values of a row on the posterior is taken for the Gaussian that its curvature at the maximum stands for,
+and of many values some, evenly chosen, tell the curvature: that of the likelihood grows with their number."""
 LEAST_PRECISION = 1 / 3
 """Of a combination of the logs of hyperparameters: about that of their prior."""
 
@@ -39,9 +40,10 @@ LEAST_PRECISION = 1 / 3
 class _Posterior:
     """The log posterior density of (log lengthscales, log amplitude, log noise) of each row."""
 
-    def __init__(self, kernel: Kernel, o: Observations) -> None:
+    def __init__(self, kernel: Kernel, o: Observations, counts: float = 1.0) -> None:
+        """The likelihood counts so many times."""
         self.kernel: Kernel = kernel
-        self.o = o
+        self.o, self.counts = o, counts
         self.typical, self.infer_noise = typical_amplitude(o.y, o.mask), torch.isnan(o.noise)
         self.lower, self.upper = log_bounds(o.X.shape[-1], self.typical)
 
@@ -51,15 +53,10 @@ class _Posterior:
         The fit takes the best mean for the true one. The density is an integral over all means: that is a factor of the
         deviation which the data leave of it, and without it three values would be as if they were two.
         """
-        n = self.o.X.shape[-2]
-        some = max(1, AT_ONCE // max(1, p.shape[-2] * n * n))
-        return torch.cat([self._density(part) for part in p.split(some)])
-
-    def _density(self, p: Float[Tensor, "m j q"]) -> Float[Tensor, "m j"]:
         o, h = self.o, self.unpack(p)
         e = profile_likelihood(self.kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
         of_mean = torch.where(o.mask.any(-1), -0.5 * e.mean_precision.clamp(min=1e-300).log(), 0.0)
-        return e.log_likelihood + of_mean + log_prior(h, self.infer_noise, self.typical)[0]
+        return self.counts * e.log_likelihood + of_mean + log_prior(h, self.infer_noise, self.typical)[0]
 
     def gradient(self, p: Float[Tensor, "m j q"]) -> Float[Tensor, "m j q"]:
         """Of that which has its maximum where the fit has its own."""
@@ -67,7 +64,7 @@ class _Posterior:
         e = marginal_likelihood(self.kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
         by_noise = torch.where(self.infer_noise, e.by_log_noise, 0.0)
         by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
-        return by_data + log_prior(h, self.infer_noise, self.typical)[1]
+        return self.counts * by_data + log_prior(h, self.infer_noise, self.typical)[1]
 
     def unpack(self, p: Float[Tensor, "m j q"]) -> Hyperparameters:
         amplitude = p[..., -2].exp()
@@ -83,12 +80,20 @@ def sample(kernel: Kernel, o: Observations, best: Hyperparameters, count: int, s
     """So many samples, (*w, s, j), of the hyperparameters of rows that are numbers; `best` are those of the maximum."""
     *w, j = best.amplitude.shape
     own = _in_a_row(o)
-    posterior = _Posterior(kernel, own)
+    n = own.mask.shape[-1]
+    some = own.thinned(SOME_DATA) if n > MANY_DATA else own
+    posterior = _Posterior(kernel, some, n / max(1, some.mask.shape[-1]))
     p = torch.cat([best.lengthscale.log(), best.amplitude.log()[..., None], best.noise.log()[..., None]], -1)
     p = p.flatten(0, -2).clamp(posterior.lower, posterior.upper)
     is_free = torch.ones_like(p, dtype=torch.bool)
     is_free[..., -1] = posterior.infer_noise
     gaussians, every = [(p, _curvature(posterior, p))], p[None]
+    if n > MANY_DATA:
+        drawn = normal(source, *w, count, j, p.shape[-1], like=p).movedim(len(w), 0).flatten(1, -2)
+        drawn = torch.where(is_free, p + (gaussians[0][1] @ drawn[..., None])[..., 0], p)
+        found = posterior.unpack(drawn.clamp(posterior.lower, posterior.upper))
+        at_random = normal(source, *w, count, j, like=p).movedim(len(w), 0).flatten(1)
+        return _in_studies(_with_means(kernel, some, found, at_random), w, count)
     value = torch.nan_to_num(posterior(every))
     log_weight = torch.zeros_like(value)
     for _ in range(ROUNDS):
@@ -104,8 +109,12 @@ def sample(kernel: Kernel, o: Observations, best: Hyperparameters, count: int, s
     chosen = _resampled(log_weight, count, order)
     p = torch.gather(every, 0, chosen[..., None].expand(*chosen.shape, p.shape[-1]))
     at_random = normal(source, *w, count, j, like=p).movedim(len(w), 0).flatten(1)
-    h = _with_means(kernel, own, posterior.unpack(p), at_random)
-    return Hyperparameters(*(part.view(count, *w, j, *part.shape[2:]).movedim(0, len(w)) for part in h))
+    return _in_studies(_with_means(kernel, own, posterior.unpack(p), at_random), w, count)
+
+
+def _in_studies(h: Hyperparameters, w: Sequence[int], count: int) -> Hyperparameters:
+    """Samples of all rows, (s, w j), as (*w, s, j)."""
+    return Hyperparameters(*(part.view(count, *w, -1, *part.shape[2:]).movedim(0, len(w)) for part in h))
 
 
 def _in_a_row(o: Observations) -> Observations:
@@ -123,8 +132,8 @@ def _in_a_row(o: Observations) -> Observations:
 def _curvature(posterior: _Posterior, p: Float[Tensor, "j q"]) -> Float[Tensor, "j q q"]:
     """A square root of the covariance that the curvature at the maximum stands for."""
     steps = STEP * torch.eye(p.shape[-1], dtype=p.dtype, device=p.device)[:, None]
-    ahead, behind = (posterior.gradient(p + sign * steps) for sign in (1, -1))
-    precision = torch.nan_to_num((behind - ahead) / (2 * STEP)).movedim(0, 1)
+    here, *ahead = posterior.gradient(torch.cat([p[None], p + steps])).unbind(0)
+    precision = torch.nan_to_num((here - torch.stack(ahead)) / STEP).movedim(0, 1)
     values, vectors = torch.linalg.eigh((precision + precision.mT) / 2)
     return vectors * values.clamp(min=LEAST_PRECISION).rsqrt()[..., None, :]
 

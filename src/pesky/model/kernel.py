@@ -35,6 +35,10 @@ class StationaryKernel(ABC):
         """Both, where no gradient is wanted; what they share need be computed once."""
         return self.correlation(d2), self.slope(d2)
 
+    def correlation_alone(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        """Correlation where no gradient is wanted; the distances may be overwritten."""
+        return self.correlation(d2)
+
     @abstractmethod
     def spectrum(self, normal: Float[Tensor, "*w r d"], uniform: Float[Tensor, "*w r 1"]) -> Float[Tensor, "*w r d"]:
         """Points of the spectral density, made of standard normal ones and uniform ones beside them."""
@@ -57,6 +61,8 @@ class Matern52(StationaryKernel):
     """(1 + r + r^2 / 3) exp(-r), r = sqrt(5 d2), whose spectral density is Student's t with 5 degrees of freedom."""
 
     def correlation(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        if not (torch.is_grad_enabled() and d2.requires_grad):
+            return self.correlation_alone(d2.clone())
         # The clamp keeps the gradient of the square root finite at distance zero, where the kernel is flat.
         r = SQRT5 * d2.clamp(min=1e-30).sqrt()
         return (1 + r + r.square() / 3) * torch.exp(-r)
@@ -65,8 +71,13 @@ class Matern52(StationaryKernel):
         r = SQRT5 * d2.sqrt()
         return (5 / 3) * (1 + r) * torch.exp(-r)
 
+    def correlation_alone(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        # Large matrices leave the cache between operations: half as many take half of the time.
+        r = d2.mul_(5).sqrt_()
+        decay = torch.neg(r).exp_()
+        return torch.addcmul(r, r, r, value=1 / 3).add_(1).mul_(decay)
+
     def correlation_and_slope(self, d2: Float[Tensor, "*b"]) -> tuple[Float[Tensor, "*b"], Float[Tensor, "*b"]]:
-        # Matrices of hundreds of rows leave the cache between operations: half as many take half of the time.
         r = (5 * d2).sqrt_()
         decay, linear = torch.neg(r).exp_(), 1 + r
         correlation = torch.addcmul(linear, r, r, value=1 / 3).mul_(decay)
@@ -83,12 +94,19 @@ KERNELS: Mapping[Kernel, StationaryKernel] = {"se": SquaredExponential(), "mater
 def squared_distance(x: Float[Tensor, "*#b n d"], z: Float[Tensor, "*#b m d"]) -> Float[Tensor, "*b n m"]:
     """Squared Euclidean distances between two sets of scaled points."""
     norms = x.square().sum(-1)[..., :, None] + z.square().sum(-1)[..., None, :]
-    return torch.add(norms, x @ z.mT, alpha=-2).clamp(min=0.0)
+    if torch.is_grad_enabled() and (x.requires_grad or z.requires_grad):
+        return torch.add(norms, x @ z.mT, alpha=-2).clamp(min=0.0)
+    return norms.add_(x @ z.mT, alpha=-2).clamp_(min=0.0)  # in the cache as long as it can be
 
 
 def correlation(kernel: Kernel, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
     """Correlation at a squared scaled distance."""
     return KERNELS[kernel].correlation(d2)
+
+
+def correlation_alone(kernel: Kernel, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    """Correlation where no gradient is wanted; the distances may be overwritten."""
+    return KERNELS[kernel].correlation_alone(d2)
 
 
 def correlation_and_slope(kernel: Kernel, d2: Float[Tensor, "*b"]) -> tuple[Float[Tensor, "*b"], Float[Tensor, "*b"]]:

@@ -39,6 +39,11 @@ SHARE = 10
 """One value in so many may be an outlier."""
 
 
+MOST_DATA = 500
+"""Values of a row from which on none is doubted: one among so many moves nothing, and to look for it takes longer than
+to fit them."""
+
+
 def least_data(columns: int) -> int:
     """The number of values below which none is doubted."""
     return max(10, 2 * columns + 3)

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.model.kernel import Kernel, correlation, slope, squared_distance
+from pesky.model.kernel import Kernel, correlation, correlation_and_slope, squared_distance
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,11 @@ class RandomFeaturePaths:
         X = self._scale(X)
         phase = X @ self.frequency.mT
         cos, sin = phase.cos(), phase.sin()
-        d2 = squared_distance(X, self.inputs)
-        value = (self.cosine * cos + self.sine * sin).sum(-1)
-        value = self.prior_mean[..., None] + value + (self.correction * correlation(self.kernel, d2)).sum(-1)
-        pull = self.correction * slope(self.kernel, d2)
-        gradient = (self.sine * cos - self.cosine * sin) @ self.frequency
+        to_data, pull = correlation_and_slope(self.kernel, squared_distance(X, self.inputs))
+        value = (self.cosine * cos).addcmul_(self.sine, sin).sum(-1)
+        value = self.prior_mean[..., None] + value + to_data.mul_(self.correction).sum(-1)
+        pull = pull.mul_(self.correction)
+        gradient = cos.mul_(self.sine).addcmul_(self.cosine, sin, value=-1) @ self.frequency
         gradient = gradient + pull @ self.inputs - pull.sum(-1, keepdim=True) * X
         return value, torch.where(self.free, gradient / self.lengthscale[..., None, :], 0.0)
 

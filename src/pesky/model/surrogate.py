@@ -13,7 +13,7 @@ from pesky.errors import ProblemError, unknown_name
 from pesky.model import fit, importance, latent, warped_slice, warping
 from pesky.model import slice as slice_sampling
 from pesky.model.gp import GaussianProcess
-from pesky.model.hyper import Hyperparameters, datum_noise, noise_variance
+from pesky.model.hyper import Hyperparameters, MarginalLikelihood, datum_noise, marginal_likelihood, noise_variance
 from pesky.model.kernel import Kernel
 from pesky.numerics.rng import Source
 from pesky.numerics.warp import Warp
@@ -22,8 +22,21 @@ from pesky.observations import Observations
 FIRST_SWEEPS, LATER_SWEEPS = 50, 10
 SPREAD = 16
 """Samples of hyperparameters as uncertain as the data leave them, beside those of the maximum."""
+SPREAD_OF_MANY = 8
+"""The same of many data, which leave little open."""
 SAMPLES_OF_FEW = 8
 """The same in the place of the maximum, where there are few data."""
+
+
+GROWN, FEWEST = 1.1, 20
+"""Hyperparameters are sought from all starts, and warps of rows that had none, only once there are so many times the
+values there were then: in between the search goes on from the last maximum. So it is from so many values of a row on,
+and unless a new one is a surprise."""
+SURPRISE = 3.0
+"""Deviations of a new value from what all others expect of it."""
+MOST = 400
+"""Values of a row that its hyperparameters are sought with, evenly chosen from all: more hardly change them. What is
+believed rests on all."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +76,8 @@ class Fitted(NamedTuple):
     """Of the rows that are numbers, unwarped."""
     warped: warping.Warped | None = None
     """The same with the warp of each, if any."""
+    searched: int = 0
+    """How many values the last fit from all starts had: see `GROWN`."""
 
 
 @dataclass(frozen=True)
@@ -149,21 +164,36 @@ class GP:
         o, last = observations, None if previous is None else previous.belief.hyperparameters
         numbers = o.likelihoods.is_gaussian
         own = o.select(numbers)
+        before = None if previous is None else previous.observations.select(numbers)
+        searched = _searched(own, before, 0 if previous is None else previous.searched)
         is_enough = bool((own.mask.sum(-1) >= warping.ENOUGH).any())
         if not self.warp or not isinstance(self.hyperparameters, str) or not is_enough:
             return Fitted(self.fit(o, rows, snap, last, generator), o)
-        plain = fit.maximize(self.kernel, own.X, own.y, own.mask, own.noise, previous and previous.plain)
-        data = warping.row_data(self.kernel, own, plain, has_objective and bool(numbers[0]))
-        chosen = warping.choose(self.kernel, data, plain, previous and previous.warped)
+        some = own.thinned(MOST)
+        data = (self.kernel, some.X, some.y, some.mask, some.noise)
+        plain = fit.maximize(*data, previous and previous.plain, is_sure=searched > 0)
+        explained = marginal_likelihood(self.kernel, some.X, some.y, some.mask, plain)
+        if (
+            searched
+            and before is not None
+            and _is_surprised(explained, plain, some, own.mask.sum(-1) - before.mask.sum(-1))
+        ):
+            searched = 0
+            plain = fit.maximize(*data, plain)
+            explained = marginal_likelihood(self.kernel, some.X, some.y, some.mask, plain)
+        is_first = has_objective and bool(numbers[0])
+        given = warping.row_data(self.kernel, some, plain, is_first, explained)
+        chosen = warping.choose(self.kernel, given, plain, previous and previous.warped, is_sure=searched > 0)
         h, warp = chosen.h, chosen.warp
         if self.hyperparameters == "slice":
-            h, warp = self._sample_warped(own, data, chosen, previous, numbers, generator)
+            h, warp = self._sample_warped(some, given, chosen, previous, numbers, generator)
         h = self._hyperparameters(o, rows, last, generator, h)
         if bool((warp.strength != 0).any()):
             expected = o.y.clone()
-            expected[numbers] = data.expected
+            whole = given if some is own else warping.row_data(self.kernel, own, plain, is_first)
+            expected[numbers] = whole.expected
             o = o.warped(warp.spread(numbers), expected)
-        return Fitted(self.condition(o, h, snap), o, plain, chosen)
+        return Fitted(self.condition(o, h, snap), o, plain, chosen, searched or int(own.mask.sum()))
 
     def _sample_warped(
         self,
@@ -212,13 +242,14 @@ class GP:
         if h.amplitude.dim() > 1:
             lengthscale, amplitude, noise = (part.log().mean(0).exp() for part in h[:3])
             h = Hyperparameters(lengthscale, amplitude, noise, h.mean.mean(0))
-        return self._sampled(observations, h, numbers, SPREAD, generator)
+        count = SPREAD if observations.mask.shape[-1] <= importance.MANY_DATA else SPREAD_OF_MANY
+        return self._sampled(observations, h, numbers, count, generator)
 
     def _sampled(
         self, o: Observations, h: Hyperparameters, numbers: Bool[Tensor, " J"], count: int, source: Source
     ) -> Hyperparameters:
         """Samples of the rows that are numbers, around h; the others are the same in each."""
-        samples = importance.sample(self.kernel, o.select(numbers), h.rows(numbers), count, source)
+        samples = importance.sample(self.kernel, o.select(numbers).thinned(MOST), h.rows(numbers), count, source)
         return samples if bool(numbers.all()) else samples.interleave(h.rows(~numbers), ~numbers)
 
     def condition(
@@ -260,7 +291,7 @@ class GP:
         done = ~fitted
         for likelihood, of_likelihood in o.likelihoods.latent():
             own = of_likelihood & fitted
-            data, start = o.select(own), previous and previous.rows(own).first()
+            data, start = o.select(own).thinned(MOST), previous and previous.rows(own).first()
             best = latent.maximize(likelihood, self.kernel, data.X, data.y, data.mask, start)
             done = done | own
             found = found.interleave(best, own[done])
@@ -275,9 +306,10 @@ class GP:
         best: Hyperparameters | None,
     ) -> Hyperparameters:
         """Of rows that are numbers or known."""
-        data = (self.kernel, o.X, o.y, o.mask, o.noise)
         if best is not None:
             return best
+        some = o.thinned(MOST)
+        data = (self.kernel, some.X, some.y, some.mask, some.noise)
         if self.hyperparameters == "maximum":
             return fit.maximize(*data, previous=previous)
         if self.hyperparameters == "slice":
@@ -286,6 +318,25 @@ class GP:
                 previous, sweeps = repeated(fit.maximize(*data), self.samples), FIRST_SWEEPS
             return slice_sampling.sample(*data, previous, sweeps, source)
         return scaled(self.hyperparameters, o, rows)
+
+
+def _searched(own: Observations, before: Observations | None, searched: int) -> int:
+    """How many values the last fit from all starts had, if it need not be done again; else 0."""
+    if before is None or not searched:
+        return 0
+    count = int(own.mask.sum())
+    is_alike = int(before.mask.sum()) < count <= GROWN * searched
+    return searched if is_alike and count >= FEWEST * len(own.mask) else 0
+
+
+def _is_surprised(explained: MarginalLikelihood, h: Hyperparameters, o: Observations, grown: Tensor) -> bool:
+    """Whether one of the last values of a row, as many as it has grown by, is far from what the others expect of it."""
+    at = torch.arange(o.mask.shape[-1], device=o.mask.device)
+    is_new = o.mask & (at >= o.mask.sum(-1, keepdim=True) - grown[..., None])
+    # [K^-1 r]_i / sqrt([K^-1]_ii), the second from the derivative by the noise of the datum
+    solved = explained.by_value
+    precision = solved.square() - 2 * explained.by_log_datum_noise / h.noise[..., None]
+    return bool((is_new & (solved.abs() > SURPRISE * precision.clamp(min=0.0).sqrt())).any())
 
 
 def repeated(h: Hyperparameters, samples: int) -> Hyperparameters:

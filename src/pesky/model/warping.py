@@ -11,10 +11,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.model.fit import objective
+from pesky.model.fit import Promising, objective
 from pesky.model.hyper import (
     NOISE_FLOOR,
     Hyperparameters,
+    MarginalLikelihood,
     datum_noise,
     marginal_likelihood,
     noise_variance,
@@ -162,12 +163,19 @@ def warp_bounds(data: RowData, sign: Float[Tensor, "*b j"]) -> tuple[Float[Tenso
     return lower, upper
 
 
-def row_data(kernel: Kernel, o: Observations, plain: Hyperparameters, has_objective: bool) -> RowData:
+def row_data(
+    kernel: Kernel,
+    o: Observations,
+    plain: Hyperparameters,
+    has_objective: bool,
+    fitted: MarginalLikelihood | None = None,
+) -> RowData:
     """The data of rows that are numbers, as yet unwarped, and what they are without noise at the `plain` fit.
 
     The noise of a constraint is stated at its threshold, that of the objective where it is lowest: there it matters.
+    `fitted` is the likelihood of the plain fit, where it is at hand.
     """
-    fitted = marginal_likelihood(kernel, o.X, o.y, o.mask, plain)
+    fitted = marginal_likelihood(kernel, o.X, o.y, o.mask, plain) if fitted is None else fitted
     expected = torch.where(o.mask, o.y + plain.noise[..., None] * fitted.by_value, 0.0)
     lowest = torch.where(o.mask, expected, torch.inf).amin(-1)
     is_objective = torch.arange(len(lowest), device=lowest.device) == (0 if has_objective else -1)
@@ -175,14 +183,22 @@ def row_data(kernel: Kernel, o: Observations, plain: Hyperparameters, has_object
     return RowData(o.X, o.y, o.mask, o.noise, reference, expected)
 
 
-def choose(kernel: Kernel, data: RowData, plain: Hyperparameters, previous: Warped | None = None) -> Warped:
-    """The warp of each row, the identity where nothing speaks against it; `plain` are the hyperparameters without."""
+def choose(
+    kernel: Kernel, data: RowData, plain: Hyperparameters, previous: Warped | None = None, *, is_sure: bool = False
+) -> Warped:
+    """The warp of each row, the identity where nothing speaks against it; `plain` are the hyperparameters without.
+
+    If `is_sure`, no warps are tried but the previous ones.
+    """
     found = Warped(
         Warp.identity(data.noise)._replace(reference=data.reference), plain, torch.full_like(data.noise, math.nan)
     )
     count = data.mask.sum(-1)
     low, high = _range(data)
-    able = ((count >= ENOUGH) & (high > low)).nonzero()[:, 0]
+    may = (count >= ENOUGH) & (high > low)
+    if is_sure and previous is not None:
+        may = may & (previous.warp.strength != 0)
+    able = may.nonzero()[:, 0]
     if not len(able):
         return found
     own = data.rows(able)
@@ -190,8 +206,11 @@ def choose(kernel: Kernel, data: RowData, plain: Hyperparameters, previous: Warp
     unwarped, _ = objective(kernel, *own[:4], typical_amplitude(own.y, own.mask), p[None])
     found = found._replace(evidence=found.evidence.index_copy(0, able, unwarped[0]))
     sign, start = _starts(own, p)
+    tried = len(sign)
     if previous is not None:
         sign, start = _with_previous(sign, start, previous, able)
+        if is_sure:
+            sign, start, tried = sign[-1:], start[-1:], 0
     value, _, square = warped_objective(kernel, own, sign, start)
     # at the best amplitude, and the noise with it; their priors matter little here
     n = count[able].to(value)
@@ -203,12 +222,12 @@ def choose(kernel: Kernel, data: RowData, plain: Hyperparameters, previous: Warp
     if not len(followed):
         return found
     sign, start = sign[best[followed], followed], start[best[followed], followed]
-    p, value = _maximize(kernel, own.rows(followed), sign, start, STEPS)
+    p, value = _maximize(kernel, own.rows(followed), sign, start, STEPS, is_sure)
     better = (value > unwarped[0, followed] + EVIDENCE).nonzero()[:, 0]
     if not len(better):
         return found
     sign, rows, p, value = sign[better], followed[better], p[better], value[better]
-    new = (best[rows] < len(STARTS)).nonzero()[:, 0]  # the others began where the last search ended
+    new = (best[rows] < tried).nonzero()[:, 0]  # the others began where the last search ended
     if len(new):
         p[new], value[new] = _maximize(kernel, own.rows(rows[new]), sign[new], p[new], MORE_STEPS)
     return _merged(kernel, data, found, able[rows], sign, p, value)
@@ -252,7 +271,12 @@ def _not_zero(a: Tensor) -> Tensor:
 
 
 def _maximize(
-    kernel: Kernel, data: RowData, sign: Float[Tensor, " j"], start: Float[Tensor, "j q"], steps: int
+    kernel: Kernel,
+    data: RowData,
+    sign: Float[Tensor, " j"],
+    start: Float[Tensor, "j q"],
+    steps: int,
+    goes_on: bool = False,
 ) -> tuple[Float[Tensor, "j q"], Float[Tensor, " j"]]:
     """The best parameters from one start for each row, and their penalized likelihood."""
     d = data.X.shape[-1]
@@ -261,13 +285,16 @@ def _maximize(
     # in units of each row's own box, since the search has one for all
     width = upper - lower
 
-    def evaluate(u: Tensor) -> tuple[Tensor, Tensor]:
-        value, gradient, _ = warped_objective(kernel, data, sign[None], (lower + u * width)[None])
-        return -value.view(-1, 1), -(gradient[0] * width)[:, None]
+    def evaluate(u: Tensor, some: Tensor) -> tuple[Tensor, Tensor]:
+        p = lower[some] + u * width[some]
+        value, gradient, _ = warped_objective(kernel, data.rows(some), sign[some][None], p[None])
+        return -value.view(-1, 1), -(gradient[0] * width[some])[:, None]
 
     first = ((start - lower) / width).clamp(0, 1)
     zero = torch.zeros_like(first[0])
-    found = sqp.minimize(evaluate, first, zero, zero + 1, radius=0.12, steps=steps, tolerance=1e-4)
+    found = sqp.minimize(
+        evaluate, first, zero, zero + 1, radius=0.12, steps=steps, tolerance=1e-5, worthwhile=Promising(1, goes_on)
+    )
     value = torch.where(torch.isfinite(found.values[:, 0]), -found.values[:, 0], -torch.inf)
     return lower + found.x * width, value
 

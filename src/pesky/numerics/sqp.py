@@ -12,8 +12,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-Evaluate = Callable[[Tensor], tuple[Tensor, Tensor]]
-"""x (b, d) -> values (b, 1 + K) and gradients (b, 1 + K, d); column 0 is the objective."""
+Evaluate = Callable[..., tuple[Tensor, Tensor]]
+"""x (b, d) -> values (b, 1 + K) and gradients (b, 1 + K, d); column 0 is the objective.
+
+With `worthwhile`, of some of the elements: x (r, d) and which they are (r) -> values (r, 1 + K) and gradients."""
+Worthwhile = Callable[[Tensor, int], Tensor]
+"""Values (b, 1 + K) after so many steps -> whether each element is worth another one."""
 
 ELASTICITY, MOST_ELASTICITY = 20.0, 1e6
 """Price of violating a linearized constraint, in units of the objective's scale: large, but it keeps every
@@ -39,15 +43,19 @@ def minimize(
     steps: int = 10,
     tolerance: float = 1e-6,
     group: Int[Tensor, " b"] | None = None,
+    worthwhile: Worthwhile | None = None,
 ) -> Minimum:
     """The best point that each element found within `steps` evaluations: no worse than its start in merit.
 
     The merit is the objective plus priced violations, so a point may be a little infeasible: see `violation`. `radius`
     is the first trust radius and `tolerance` the step length at which an element is done, both in units of the box;
-    `scale` are the units of each function. The elements end together, once all are done, or all of their `group`.
+    `scale` are the units of each function. The elements end together, once all are done, or all of their `group`. With
+    `worthwhile` each ends by itself, once it is done or not worth another step, and only those that go on are
+    evaluated.
     """
     x = start.clone()
-    values, gradients = evaluate(x)
+    everything = torch.arange(len(x), device=x.device)
+    values, gradients = evaluate(x) if worthwhile is None else evaluate(x, everything)
     scale = torch.ones_like(values) if scale is None else scale.clamp(min=1e-300)
     d = x.shape[-1]
     width = (upper - lower).expand(d)
@@ -61,7 +69,7 @@ def minimize(
     running = torch.ones_like(x[:, 0], dtype=torch.bool)
     group = in_groups(1, len(x), x) if group is None else group
 
-    for _ in range(steps):
+    for step in range(steps):
         low = torch.maximum(lower - x, -trust * width)
         high = torch.minimum(upper - x, trust * width)
         if values.shape[1] > 1:
@@ -70,8 +78,15 @@ def minimize(
             )
         else:
             p, multiplier = box_program(hessian, gradients[:, 0], low, high), values[:, 1:]
-        trial_values, trial_gradients = evaluate(torch.minimum(torch.maximum(x + p, lower), upper))
-        trial_values, trial_gradients = trial_values / scale, trial_gradients / scale[..., None]
+        trial = torch.minimum(torch.maximum(x + p, lower), upper)
+        if worthwhile is None:
+            trial_values, trial_gradients = evaluate(trial)
+            trial_values, trial_gradients = trial_values / scale, trial_gradients / scale[..., None]
+        else:
+            some = everything[running]
+            of_some = evaluate(trial[some], some)
+            trial_values = values.index_copy(0, some, of_some[0] / scale[some])
+            trial_gradients = gradients.index_copy(0, some, of_some[1] / scale[some][..., None])
 
         penalty = torch.maximum(1.5 * multiplier, 0.5 * (penalty + multiplier))
         predicted = (
@@ -102,7 +117,11 @@ def minimize(
         x = torch.where(better[:, None], torch.minimum(torch.maximum(x + p, lower), upper), x)
         values = torch.where(better[:, None], trial_values, values)
         gradients = torch.where(better[:, None, None], trial_gradients, gradients)
-        running = running & _any_of_group((length[:, 0] >= tolerance) | is_worth[:, 0], group)
+        goes_on = (length[:, 0] >= tolerance) | is_worth[:, 0]
+        if worthwhile is None:
+            running = running & _any_of_group(goes_on, group)
+        else:
+            running = running & goes_on & worthwhile(values * scale, step + 1)
         if not bool(running.any()):
             break
     short = _shortfall((values * flat)[:, 1:])

@@ -108,7 +108,8 @@ class Suggester:
             if (first := self.design.next(learnt, tasks, known)) is not None:
                 return replace(first, why={"kind": "initial"})
             if (confirming := self._confirming(evaluations, tasks, request.confirm, is_retry)) is not None:
-                left_out = self.surrogates.outliers(evaluations)
+                # an early question rests on the belief of questions, which is at hand
+                left_out = self.surrogates.outliers(evaluations) if request.confirm else self.surrogates.left_out
                 return replace(confirming, why={**(confirming.why or {}), **as_reasons(left_out)})
             self.decision = best = self.decide(evaluations, tasks, known, is_retry)
             check_worth(best, request, is_all=len(tasks) == len(wanted))

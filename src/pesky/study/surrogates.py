@@ -14,8 +14,8 @@ from pesky.model.exact import with_exact_rows, without_exact_rows
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters
 from pesky.model.limited import with_conditions, without_conditions
-from pesky.model.outliers import SHARE, is_outlier, least_data, suspects
-from pesky.model.surrogate import GP, Fitted
+from pesky.model.outliers import MOST_DATA, SHARE, is_outlier, least_data, suspects
+from pesky.model.surrogate import GP, GROWN, Fitted
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, collect, conditions_of
 from pesky.problem import Problem
@@ -76,6 +76,8 @@ class Surrogates:
         self._spread: tuple[DataKey, Belief] | None = None
         self._previous: Fitted | None = None
         """The last fit, where the next one starts."""
+        self._acquitted: dict[tuple[int, str, float], int] = {}
+        """Values that questions were suspicious of to no avail, and how many their outcome had then."""
 
     def anew(self) -> "Surrogates":
         """The same models, which have seen nothing yet: to look at some of the data disturbs nothing here."""
@@ -137,11 +139,15 @@ class Surrogates:
         self, evaluations: Mapping[int, Evaluation], key: DataKey, previous: Fitted | None
     ) -> tuple[Believed, Fitted | None]:
         """What all measurements support but those that all others contradict; these are found one after the other."""
-        left_out: list[Place] = []
+        goes_on = previous is not None and previous.searched > 0
+        left_out = self._unchanged(evaluations) if goes_on else []
         while True:
             o = self.observations(evaluations, left_out)
             belief, o, fitted = self._fit(o, len(key), previous)
-            more = None if fitted is None else self._outlier(evaluations, left_out, fitted)
+            if left_out and goes_on and (fitted is None or previous is None or fitted.searched != previous.searched):
+                left_out, goes_on = [], False  # whenever all starts are tried again, all values are judged again
+                continue
+            more = None if fitted is None else self._outlier(evaluations, left_out, fitted, previous is not None)
             if more is None:
                 break
             left_out.append(more)
@@ -149,6 +155,15 @@ class Surrogates:
         outliers = tuple(self._described(learnt[id_], outcome, belief, o) for id_, outcome in sorted(left_out))
         self._announcer.say(outliers)
         return Believed(key, belief, o, outliers), fitted
+
+    def _unchanged(self, evaluations: Mapping[int, Evaluation]) -> list[Place]:
+        """What the last belief left out and was not corrected or excluded since."""
+        now = self.learnt(evaluations)
+        return [
+            (each.evaluation, each.outcome)
+            for each in self.left_out
+            if each.evaluation in now and now[each.evaluation].outcomes.get(each.outcome) == each.value
+        ]
 
     def believe_spread(self, evaluations: Mapping[int, Evaluation]) -> Belief:
         """The same with hyperparameters as uncertain as the data leave them, in as many samples."""
@@ -175,13 +190,7 @@ class Surrogates:
         gp = without_exact_rows(without_conditions(before))
         assert isinstance(self.model, GP)
         assert isinstance(gp, GaussianProcess)
-        now = self.learnt(evaluations)
-        # unless they were corrected or excluded since
-        left_out = [
-            (each.evaluation, each.outcome)
-            for each in self.left_out
-            if each.evaluation in now and now[each.evaluation].outcomes.get(each.outcome) == each.value
-        ]
+        left_out = self._unchanged(evaluations)
         o = self.observations(evaluations, left_out).in_units_of(units)
         belief = self.model.condition(self._measured(o), gp.hyperparameters, self._snap)
         return self._completed(belief, o)
@@ -216,8 +225,13 @@ class Surrogates:
         whole = with_exact_rows(belief, o, self.problem.rows, self._exact, self._snap)
         return with_conditions(whole, conditions_of(self.problem, o))
 
-    def _outlier(self, evaluations: Mapping[int, Evaluation], left_out: list[Place], fitted: Fitted) -> Place | None:
-        """A value that all others contradict, if there is one."""
+    def _outlier(
+        self, evaluations: Mapping[int, Evaluation], left_out: list[Place], fitted: Fitted, goes_on: bool
+    ) -> Place | None:
+        """A value that all others contradict, if there is one.
+
+        What was suspect before is looked at again once there are more values, if the fit `goes_on` from a last one.
+        """
         if not isinstance(self.model, GP) or not self.model.outliers or not isinstance(self.model.hyperparameters, str):
             return None
         counts, least = fitted.belief.mask.sum(-1).tolist(), least_data(self.space.dim)
@@ -227,7 +241,7 @@ class Surrogates:
         ):
             found = sum(outcome == name for _, outcome in left_out)
             is_noisy = is_number and self.problem.noise.get(name) != 0
-            may.append(is_noisy and count >= least and found < (count + found) // SHARE)
+            may.append(is_noisy and least <= count <= MOST_DATA and found < (count + found) // SHARE)
         if not any(may):
             return None
         told = trusted(self.learnt(evaluations), left_out)
@@ -236,10 +250,14 @@ class Surrogates:
             places = [(e.id, name) for e in told.values() if name in e.outcomes] if suspected else []
             for datum in suspected[:LOOKED_AT]:
                 place = places[datum]
+                known = (*place, told[place[0]].outcomes[name])
+                if goes_on and counts[row] <= GROWN * self._acquitted.get(known, 0):
+                    continue
                 whole, rest = (self._row(evaluations, without, row) for without in (left_out, [*left_out, place]))
                 value, minimized = told[place[0]].outcomes[name], row == 0 and name == self.problem.objective
                 if is_outlier(self.model, whole, rest, datum, value, minimized):
                     return place
+                self._acquitted[known] = counts[row]
         return None
 
     def _row(self, evaluations: Mapping[int, Evaluation], left_out: Collection[Place], row: int) -> Observations:

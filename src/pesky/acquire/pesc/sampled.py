@@ -28,7 +28,8 @@ def sampled_gain(context: Context, options: PescOptions) -> GroupedGain | None:
     cells = options.cells_in(len(context.space.parameters), hyperparameter_samples(context.belief))
     with context.timed("x*"):
         draws = (options.draws or cells) // hyperparameter_samples(context.belief)
-        optima = context.sample_cells(cells, draws, options.candidates, options.polish_steps)
+        steps = options.steps_in(len(context.space.parameters))
+        optima = context.sample_cells(cells, draws, options.candidates, steps)
     return gain_on_cells(context, options, optima)
 
 
