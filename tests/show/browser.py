@@ -1,22 +1,32 @@
 """A real Chromium, for tests of what is seen in one: pages are opened, watched and asked."""
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import choreographer
 import pytest
+from choreographer.browsers.chromium import Chromium
 from choreographer.utils import get_browser_path
 
 CHROMIUM = get_browser_path(("chromium", "google-chrome", "chrome"))
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="there is no Chromium: `apt-get install chromium`, or name one in BROWSER_PATH"
 )
+Script = str | Callable[[], object]
 LOADED = """new Promise(done => {
   const look = () => document.readyState === 'complete' ? done(true) : setTimeout(look, 20);
   look();
 })"""
+
+
+class Protected(Chromium):
+    """As people have it: choreographer's would let every site do everything."""
+
+    def get_cli(self) -> Sequence[str]:
+        return [each for each in super().get_cli() if each != "--disable-web-security"]
 
 
 @dataclass
@@ -31,12 +41,15 @@ class Visit:
     """The addresses that were asked for, the page's own first; what a page has within itself is none."""
 
 
-def visit(page: Path, *scripts: str) -> Visit:
-    """The page, opened; each script is an expression, or a promise of one, in the page."""
+def visit(page: Path | str, *scripts: Script) -> Visit:
+    """The page of a file or an address, opened; a script is an expression, or a promise of one, in the page.
+
+    What is no text is called here instead, in its turn, while the page is open.
+    """
     return asyncio.run(asyncio.wait_for(_visit(page, scripts), 90))
 
 
-async def _visit(page: Path, scripts: tuple[str, ...]) -> Visit:
+async def _visit(page: Path | str, scripts: tuple[Script, ...]) -> Visit:
     found = Visit()
 
     async def thrown(message: Any) -> None:
@@ -50,7 +63,7 @@ async def _visit(page: Path, scripts: tuple[str, ...]) -> Visit:
         if not (address := message["params"]["request"]["url"]).startswith(("data:", "blob:")):
             found.requests.append(address)
 
-    async with choreographer.Browser(path=CHROMIUM, headless=True) as browser:
+    async with choreographer.Browser(path=CHROMIUM, browser_cls=Protected, headless=True) as browser:
         tab = await browser.create_tab("about:blank")
         for event, listener in (
             ("Runtime.exceptionThrown", thrown),
@@ -60,9 +73,14 @@ async def _visit(page: Path, scripts: tuple[str, ...]) -> Visit:
             tab.subscribe(event, listener)
         for domain in ("Runtime", "Log", "Network", "Page"):
             await tab.send_command(f"{domain}.enable")
-        await tab.send_command("Page.navigate", params={"url": page.resolve().as_uri()})
+        await tab.send_command(
+            "Page.navigate", params={"url": page if isinstance(page, str) else page.resolve().as_uri()}
+        )
         await asyncio.sleep(0.3)
         for script in (LOADED, *scripts):
+            if not isinstance(script, str):
+                found.answers.append(await asyncio.to_thread(script))
+                continue
             how = {"expression": script, "awaitPromise": True, "returnByValue": True}
             answer = await tab.send_command("Runtime.evaluate", params=how)
             found.answers.append(answer["result"]["result"].get("value"))

@@ -16,6 +16,7 @@ from pesky.cli.enqueue import enqueue
 from pesky.cli.import_data import import_data
 from pesky.cli.import_spearmint import import_spearmint
 from pesky.cli.init import init
+from pesky.cli.page import page
 from pesky.cli.recommend import recommend
 from pesky.cli.report import report
 from pesky.cli.run import run
@@ -90,7 +91,15 @@ for panel, commands in {
         "include": include,
         "copy": copy,
     },
-    "Look": {"recommend": recommend, "why": why, "what-if": what_if, "show": show, "report": report, "status": status},
+    "Look": {
+        "recommend": recommend,
+        "why": why,
+        "what-if": what_if,
+        "show": show,
+        "report": report,
+        "page": page,
+        "status": status,
+    },
     "Keep": {"upgrade": upgrade},
 }.items():
     for name, command in commands.items():

@@ -51,7 +51,8 @@ def _opened(study: Path, evaluation: str) -> "tuple[Study, int]":
 
 
 def _say(evaluation: "Evaluation", study: "Study") -> None:
-    from pesky.cli.format import measured, reason_of
+    from pesky.cli.format import measured
+    from pesky.study.in_words import reason_of
 
     state = "excluded" if evaluation.is_excluded else evaluation.state.value
     said = measured(evaluation, study.problem) or "nothing measured"

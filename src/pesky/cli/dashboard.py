@@ -10,9 +10,10 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from pesky.cli.format import exact, first_line, values
+from pesky.cli.format import exact, values
 from pesky.cli.log_view import stopping
 from pesky.store import Evaluation, State
+from pesky.study.in_words import first_line
 from pesky.text import one_line
 from pesky.wording import duration
 

@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from pesky.cli.format import first_line, is_feasible, measured, values
+from pesky.cli.format import measured, values
 from pesky.store import Evaluation, State
+from pesky.study.in_words import first_line, is_feasible
 from pesky.text import one_line
 from pesky.wording import duration
 

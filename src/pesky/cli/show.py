@@ -75,8 +75,8 @@ def show(
         text = to_csv(kept.problem, evaluations, None if csv == "-" else csv)
         typer.echo(escaped(text) if csv == "-" else f"{counted(len(evaluations))} written to {csv}", nl=csv != "-")
     elif json:
-        from pesky.cli.format import is_feasible
         from pesky.study.export import as_dict
+        from pesky.study.in_words import is_feasible
 
         say_json([{**as_dict(e), "feasible": is_feasible(e, kept.problem)} for e in evaluations])
     elif evaluations:
@@ -93,8 +93,8 @@ def _table(evaluations: "list[Evaluation]", problem: "Problem") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    from pesky.cli.format import is_feasible, reason_of
     from pesky.store.evaluation import short
+    from pesky.study.in_words import is_feasible, reason_of
 
     has_errors = any(e.error or e.corrections for e in evaluations)
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)

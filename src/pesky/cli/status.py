@@ -70,10 +70,11 @@ def _in(kept: "Snapshot", state: str) -> "list[Evaluation]":
 
 
 def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
-    from pesky.cli.format import first_line, values
+    from pesky.cli.format import values
     from pesky.cli.stored_study import storage_shown
     from pesky.run.spending import spent
     from pesky.store.transitions import counts
+    from pesky.study.in_words import first_line
     from pesky.study.outliers import as_of_last_question
     from pesky.wording import counted, duration
 

@@ -37,20 +37,14 @@ def storage_shown(file: StudyFile) -> str:
 def open_study(file: StudyFile, *, read_only: bool = False) -> "Study":
     """The study, continued if it is there and begun if it is not; `read_only`, it must be there."""
     from pesky.study import Study
-    from pesky.study_file.rule import rule_in
+    from pesky.study_file.settings import settings_in
 
-    run = file.run
     try:
         return Study(
             file.problem,
             storage=open_store(file.storage, read_only=True) if read_only else file.storage,
             name=file.name,
-            seed=run.seed,
-            rule=rule_in(run),
-            initial=run.initial,
-            min_probability=run.min_probability,
-            deciding_share=run.deciding_share,
-            confirming_share=run.confirming_share,
+            **settings_in(file.run),
         )
     except ProblemError as error:
         raise ProblemError(f"{error} `pesky run {file.path.name} --fresh` sets the stored one aside.") from error

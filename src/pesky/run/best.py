@@ -1,6 +1,8 @@
 """The best that was measured: without a model, and so at once."""
 
+import heapq
 from collections.abc import Iterable
+from itertools import count
 
 from pesky.problem import Option, Problem
 from pesky.problem.known import values_at
@@ -18,6 +20,9 @@ class BestMeasured:
         self._problem = problem
         self._told: dict[tuple[Option, ...], dict[str, float]] = {}
         self._feasible: dict[tuple[Option, ...], float] = {}
+        # the values of all points, also those that they do not have any more: the least is found without a look at each
+        self._least: list[tuple[float, int, tuple[Option, ...]]] = []
+        self._order = count()
 
     def add(self, e: Evaluation) -> None:
         """Take in one more evaluation."""
@@ -30,12 +35,15 @@ class BestMeasured:
         self._feasible.pop(values, None)
         if (objective := _objective(problem, values, self._told[values])) is not None:
             self._feasible[values] = objective
+            heapq.heappush(self._least, (problem.sign * objective, next(self._order), values))
 
     @property
     def value(self) -> float | None:
         """The best of all so far; None while there is no such point."""
         sign = self._problem.sign
-        return sign * min(sign * each for each in self._feasible.values()) if self._feasible else None
+        while self._least and self._feasible.get(self._least[0][2]) != sign * self._least[0][0]:
+            heapq.heappop(self._least)
+        return sign * self._least[0][0] if self._least else None
 
 
 def best_measured(problem: Problem, evaluations: Iterable[Evaluation]) -> float | None:

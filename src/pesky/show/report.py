@@ -49,7 +49,7 @@ def report(study: "Study | Findings", path: str | Path) -> Path:
 def page_of(findings: Findings) -> str:
     """The whole page as HTML."""
     nonce = secrets.token_urlsafe(16)
-    figures = [_plain(picture(findings)) for picture in PICTURES]
+    figures = [plain(picture(findings)) for picture in PICTURES]
     shown = "".join(f"<figure><div class='picture' data-figure='{i}'></div></figure>" for i in range(len(figures)))
     parts = "".join(f"<section><h2>{title}</h2>{body}</section>" for title, body in sections(findings, shown))
     data = {"figures": figures, "light": template(LIGHT), "dark": template(DARK), "config": CONFIG}
@@ -118,7 +118,7 @@ def _versions(study: Study) -> dict[str, str]:
     }
 
 
-def _plain(figure: Any) -> dict[str, Any]:
+def plain(figure: Any) -> dict[str, Any]:
     """The figure as JSON has it, without its template, which the page puts in."""
     plain = json.loads(figure.to_json())
     plain["layout"].pop("template", None)

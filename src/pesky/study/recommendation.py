@@ -64,19 +64,21 @@ class Recommendation:
         lines.append(self.where())
         return "\n".join(filter(None, [*lines, self.advice]))
 
-    def _repr_html_(self) -> str:
+    def in_words(self) -> dict[str, str | list[str]]:
+        """What is answered, by what is said of it."""
         value = OutcomePrediction(self.expected, self.deviation, self.interval)
         sure = "yes" if self.is_confident else "none yet: no point is known to hold every constraint; the likeliest"
-        return facts(
-            {
-                "parameters": [f"{name} = {short(value)}" for name, value in self.params.items()],
-                f"expected {self.objective}": str(value),
-                "holds with its confidence": sure,
-                "probability": [f"{text}: {p:.4g}" for text, p in self.probabilities.items()],
-                "measured": self.where(),
-                "advice": self.advice,
-            }
-        )
+        return {
+            "parameters": [f"{name} = {short(value)}" for name, value in self.params.items()],
+            f"expected {self.objective}": str(value),
+            "holds with its confidence": sure,
+            "probability": [f"{text}: {p:.4g}" for text, p in self.probabilities.items()],
+            "measured": self.where(),
+            "advice": self.advice,
+        }
+
+    def _repr_html_(self) -> str:
+        return facts(self.in_words())
 
     def where(self) -> str:
         """What was measured there, and how far the next measured point is."""

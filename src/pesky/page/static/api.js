@@ -1,0 +1,41 @@
+// What is asked of the server. The token comes behind the # of the address, which browsers send to nobody; it is kept for this
+// tab, and goes into a header of every request.
+"use strict";
+
+const found = new URLSearchParams(location.hash.slice(1)).get("token");
+if (found) {
+  sessionStorage.setItem("token", found);
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+export class Refused extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+async function answered(response) {
+  const said = await response.json();
+  if (!response.ok) throw new Refused(response.status, said.error ?? `the server answered ${response.status}`);
+  return said;
+}
+
+function headers() {
+  const token = sessionStorage.getItem("token");
+  return token ? { "X-Pesky-Token": token } : {};
+}
+
+export function keepToken(text) {
+  sessionStorage.setItem("token", text);
+}
+
+export async function get(path, asked = {}) {
+  const query = new URLSearchParams(asked);
+  return answered(await fetch(`/api/${path}?${query}`, { headers: headers() }));
+}
+
+export async function change(name, body) {
+  const given = { ...headers(), "Content-Type": "application/json" };
+  return answered(await fetch(`/api/change/${name}`, { method: "POST", headers: given, body: JSON.stringify(body) }));
+}

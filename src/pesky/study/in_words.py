@@ -1,0 +1,37 @@
+"""What became of an evaluation, for people to read: why it failed, what was changed of it, whether it was feasible."""
+
+from pesky.problem import Problem
+from pesky.problem.known import values_at
+from pesky.store.evaluation import Evaluation, State, short
+from pesky.text import harmless, one_line
+
+
+def first_line(text: str | None) -> str:
+    """An error on one line: what it says, without the places in the code below it."""
+    lines = [line.strip() for line in harmless(text or "").strip().splitlines() if not line.startswith("  ")]
+    said = ": ".join(filter(None, lines))
+    return said if len(said) <= 200 else f"{said[:197]}..."
+
+
+def reason_of(evaluation: Evaluation) -> str:
+    """Why an evaluation failed, and what was changed of it afterwards, on one line."""
+    said = [first_line(evaluation.error)] if evaluation.error else []
+    for each in evaluation.corrections:
+        what = each.change.value
+        if each.outcome is not None and each.old is not None:
+            what = f"{one_line(each.outcome)} {what}, was {short(each.old)}"
+        said.append(f"{what}: {first_line(each.reason)}" if each.reason else what)
+    return "; ".join(said)
+
+
+def is_feasible(evaluation: Evaluation, problem: Problem) -> bool | None:
+    """Whether the measured and the known values hold every constraint; None while that is open."""
+    task = problem.tasks.get(evaluation.task)  # None of one that the problem does not have any more
+    is_learnt = task is not None and task.failures == "learn" and not evaluation.is_mistake
+    if evaluation.state is State.FAILED and is_learnt:
+        return False
+    given = {**evaluation.outcomes, **values_at(problem.known, evaluation.params)}
+    held = [each.holds(given[each.outcome]) for each in problem.constraints if each.outcome in given]
+    if not all(held):
+        return False
+    return True if len(held) == len(problem.constraints) and evaluation.state is State.DONE else None

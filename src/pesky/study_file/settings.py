@@ -1,0 +1,12 @@
+"""How a study file wants its study to be continued."""
+
+from typing import Any
+
+from pesky.study_file.rule import rule_in
+from pesky.study_file.tables import RunTable
+
+
+def settings_in(run: RunTable) -> dict[str, Any]:
+    """The arguments of `Study` that the file gives, but for the problem, its storage and its name."""
+    names = ("seed", "initial", "min_probability", "deciding_share", "confirming_share")
+    return {"rule": rule_in(run), **{name: getattr(run, name) for name in names}}
