@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from pesky.errors import PeskyError
 from pesky.page.background import Background
 
-NAMES = ("answer", "progress", "belief", "timeline", "parallel", "why", "importance", "limits", "calibration")
-"""What can be wanted, in the order in which it is drawn; the pictures are those of `pesky.show.PICTURES`."""
+NAMES = ("answer", "timeline", "parallel", "belief", "progress", "importance", "why", "limits", "calibration")
+"""What can be wanted, in the order in which it is drawn, what takes longest last: those of `pesky.show.PICTURES`."""
 WANTED = 10.0
 """Seconds after which nobody looks any more who has not said so again."""
 STUDIES = 20

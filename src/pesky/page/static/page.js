@@ -12,10 +12,9 @@ async function open() {
   const asked = new URLSearchParams(location.search);
   try {
     if (!asked.has("list")) {
-      const study = asked.get("study") ?? (await get("study")).study;
-      if (study) {
-        if (asked.has("study")) await get("study", { study });
-        new StudyPage(study, main);
+      const told = await get("study", asked.has("study") ? { study: asked.get("study") } : {});
+      if (told.study) {
+        new StudyPage(told, main);
         return;
       }
     }

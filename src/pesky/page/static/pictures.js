@@ -77,7 +77,7 @@ export class Pictures {
     this.isBusy = true;
     try {
       const first = this.pictures.get("progress");
-      if (first.state === null && steps?.length) await this.sketch(first, steps, objective);
+      if (first.state === null && told.progress?.state === undefined && steps?.length) await this.sketch(first, steps, objective);
       for (const [name, picture] of this.pictures) {
         const { state } = told[name] ?? {};
         if (state === undefined || state === picture.state) continue;

@@ -9,7 +9,9 @@ import { SortedTable } from "/static/table.js";
 const EVERY = 1000; // milliseconds
 
 export class StudyPage {
-  constructor(study, main) {
+  // told: all of the study, as it was when the page was opened
+  constructor(told, main) {
+    const { study } = told;
     this.known = { study, revision: -1, problem: "", state: "" };
     this.rows = new Map();
     this.just = new Map(); // when rows changed that were not there at first
@@ -34,7 +36,7 @@ export class StudyPage {
     this.parts.answer.append(element("p", { class: "faint working" }, "being computed"));
     document.addEventListener("visibilitychange", () => document.hidden || this.poll());
     setInterval(() => document.hidden || this.poll(), EVERY);
-    this.poll();
+    this.take(told);
   }
 
   section(title, name) {
