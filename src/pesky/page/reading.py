@@ -59,7 +59,9 @@ class Reader:
             return before
         record = self._store.record(self._study)
         known: Mapping[int, Evaluation] = {}
-        if before is not None and record.problem == before.record.problem:
+        if before is None:
+            problem = self._source.problem(record)
+        elif record.problem == before.record.problem:
             problem, known = before.problem, before.evaluations
         else:
             problem = self._source.problem(record)
