@@ -24,8 +24,8 @@ LESS = {
 }
 LESS |= {"sqlite:///mlflow.db": "file:mlflow"}  # a database takes seconds of migrations
 """What is spent here instead of what the pages say."""
-ELSEWHERE = ("dask", "submitit", "ax")
-"""What needs a cluster, or an extra of its own: tests/test_examples.py and tests/adapt/test_ax.py run the same."""
+ELSEWHERE = ("dask", "submitit", "ax", "ray")
+"""What needs a cluster, or an extra of its own: tests/test_examples.py and tests/adapt run the same."""
 
 
 def blocks(page: Path, language: str) -> list[str]:
