@@ -173,6 +173,18 @@ class TestConfirm:
         assert asked[-1].why == {"kind": "confirming"}
         assert s.predict(asked[-1].params).probabilities["c >= 0"] == pytest.approx(0.6, abs=0.02)
 
+    def test_what_was_begun_is_measured_wholly_though_the_best_point_moved_by_a_trifle(self):
+        tasks = {"score": Task(["f"], cost=10), "check": Task(["c"], cost=1)}
+        grid = [{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)]
+        s = told(Problem(SPACE, minimize="f", constraints=["c >= 0"], tasks=tasks, noise=0.0), grid)
+        checked, scored = [], []
+        for _ in range(12):
+            asked = s.ask(confirm=True)
+            (checked if asked.task == "check" else scored).append(asked.params)
+            s.tell(asked, {name: measure(asked.params)[name] for name in tasks[asked.task].outcomes})
+        assert scored
+        assert all(params in checked for params in scored)
+
     def test_the_check_that_probably_fails_for_its_price_comes_first(self):
         tasks = {"score": Task(["f"], cost=1), "dear": Task(["c"], cost=100), "cheap": Task(["d"], cost=1)}
         problem = Problem(SPACE, minimize="f", constraints=["c >= 0", "d >= 0"], tasks=tasks, noise=0.0)

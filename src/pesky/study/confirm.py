@@ -7,7 +7,15 @@ from pesky.problem import Problem
 from pesky.run.spending import cost_of, typical_price
 from pesky.store import Evaluation, Question
 from pesky.study.prediction import constraint_texts
-from pesky.study.recommend import Grounds, best_anywhere, best_from, is_no_better, log_probability, recommendation_from
+from pesky.study.recommend import (
+    Grounds,
+    best_anywhere,
+    best_from,
+    best_of,
+    is_no_better,
+    log_probability,
+    recommendation_from,
+)
 from pesky.study.recommendation import Recommendation
 
 CERTAIN = 1e-3
@@ -44,7 +52,7 @@ def confirming_question(
     target, measured = best_anywhere(grounds), best_from(grounds)
     if measured is not None and measured.is_confident and is_no_better(grounds, target, measured):
         target = _bolder(grounds) or target
-    return _question_at(target, grounds, evaluations, tasks, min_probability)
+    return _question_for(target, grounds, evaluations, tasks, min_probability)
 
 
 def early_question(
@@ -59,13 +67,32 @@ def early_question(
         return None
     if target.is_measured:
         target = _bolder(grounds) if is_no_better(grounds, best_anywhere(grounds), target) else None
-    return None if target is None else _question_at(target, grounds, evaluations, tasks, min_probability)
+    return None if target is None else _question_for(target, grounds, evaluations, tasks, min_probability)
 
 
 def _bolder(grounds: Grounds) -> Recommendation | None:
     """The best point that less confidence is asked of; None with noise, where no measurement would settle it."""
     is_exact = all(grounds.problem.noise.get(name) == 0 for name in grounds.problem.outcomes)
     return best_anywhere(grounds, most=BOLD) if is_exact else None
+
+
+def _question_for(
+    target: Recommendation,
+    grounds: Grounds,
+    evaluations: Mapping[int, Evaluation],
+    tasks: Sequence[str],
+    min_probability: float | None,
+) -> Question | None:
+    """What is left at a point that was measured in part and is as good as the target; if nothing is, at the target.
+
+    Every value that is told moves the target a little: followed, it would never be measured wholly.
+    """
+    begun = best_of(grounds, [point for point in grounds.points if not point.is_complete(grounds.problem)])
+    as_good = begun is not None and begun.is_confident and is_no_better(grounds, target, begun)
+    for each in (begun, target) if begun is not None and as_good else (target,):
+        if (question := _question_at(each, grounds, evaluations, tasks, min_probability)) is not None:
+            return question
+    return None
 
 
 def _question_at(

@@ -160,19 +160,21 @@ def best_anywhere(grounds: Grounds, most: float = 1.0) -> Recommendation:
 
 
 def best_from(grounds: Grounds) -> Recommendation | None:
-    """The best of the points at which everything was measured; None if there is none.
+    """The best of the points at which everything was measured; None if there is none."""
+    return best_of(grounds, [point for point in grounds.points if point.is_complete(grounds.problem)])
+
+
+def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation | None:
+    """The best of these points; None if there is none.
 
     By what is believed of them, since a measurement has noise; one without noise is believed as it is. Where none holds
     every constraint with its confidence, it is the one that most probably does.
     """
-    problem = grounds.problem
-    complete = [
-        point for point in grounds.points if point.is_complete(problem) and grounds.space.contains(point.params)
-    ]
-    if not complete:
+    problem, points = grounds.problem, [point for point in points if grounds.space.contains(point.params)]
+    if not points:
         return None
-    U = torch.stack([grounds.space.encode(point.params) for point in complete])
-    each = grounds.expect(U, [point.exact(problem) for point in complete])
+    U = torch.stack([grounds.space.encode(point.params) for point in points])
+    each = grounds.expect(U, [point.exact(problem) for point in points])
     held = [
         all(p >= asked for p, asked in zip(e.probabilities.values(), problem.confidences, strict=True)) for e in each
     ]
@@ -183,7 +185,7 @@ def best_from(grounds: Grounds) -> Recommendation | None:
         chance = [log_probability(problem.conditions, [*e.probabilities.values()]) for e in each]
         chosen = max(range(len(each)), key=lambda i: chance[i])
     found = _recommendation(grounds, U[chosen], held[chosen])
-    return replace(found, params=complete[chosen].params, advice=_advice_alone(found))
+    return replace(found, params=points[chosen].params, advice=_advice_alone(found))
 
 
 def log_probability(conditions: Sequence[Constraint], probabilities: Sequence[float]) -> float:
