@@ -25,7 +25,7 @@ def share(what: str, given: object) -> float | None:
     return value
 
 
-def share_or_none(what: str, given: object) -> float:
+def partial_share(what: str, given: object) -> float:
     """The number from 0 to below 1 that was given."""
     value = finite(what, given)
     if not 0 <= value < 1:

@@ -29,7 +29,7 @@ from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
 from pesky.study.changes import check_current, opened
-from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, positive, share, share_or_none
+from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, partial_share, positive, share
 from pesky.study.data import StudyData
 from pesky.study.described import AT_HAND, described, shown
 from pesky.study.explain import Explanation
@@ -110,7 +110,7 @@ class Study(StudyData):
         super().__init__(problem, store, kept)
         self.seed = kept.seed
         self._surrogates = Surrogates(problem, self.space, fitted, self.seed)
-        part = share_or_none("confirming_share", confirming_share)
+        part = partial_share("confirming_share", confirming_share)
         self._suggester = Suggester(self._surrogates, self.rule, self.initial, least, time_share, part)
         # The store takes care of itself. Deciding takes seconds: nobody who tells waits for it.
         self._deciding = threading.RLock()

@@ -45,7 +45,7 @@ def test_left_in_it_would_have_told_nothing(monkeypatch):
         return rule_of("rs", cells=41, samples=4000).acquisition(context(belief(0.3, 40.0)))(X)
 
     left_out = gain()
-    monkeypatch.setattr("pesky.acquire.grouped.active.SURE", 1e3)
+    monkeypatch.setattr("pesky.acquire.grouped.active.DEVIATIONS", 1e3)
     left_in = gain()
     torch.testing.assert_close(left_in[:, :2], left_out[:, :2])  # the same samples of the other rows
     assert left_in[:, 2].abs().max() < 5e-3

@@ -14,7 +14,7 @@ from pesky.acquire.fantasy import Pending
 from pesky.model.belief import Belief, SelectsRows, for_hyper_samples, over_hyper_samples
 from pesky.model.limited import with_conditions, without_conditions
 
-SURE = 6.0
+DEVIATIONS = 6.0
 """Deviations from its bounds at which a constraint holds: 6,000 samples at 300 cells break it once in 600 questions."""
 
 
@@ -57,7 +57,9 @@ def active_rows(belief: Belief, cells: Float[Tensor, "*b n d"]) -> ActiveRows:
 
 
 def may_be_violated(belief: Belief, cells: Float[Tensor, "*b n d"]) -> Bool[Tensor, "*b j"]:
-    """Whether each row is less than `SURE` deviations inside of one of its bounds anywhere."""
+    """Whether each row is less than `DEVIATIONS` inside of one of its bounds anywhere."""
     mean, deviation = belief.mean(cells), belief.variance(cells).sqrt()
     low, high = belief.likelihoods.bounds(belief.amplitude)
-    return ((mean - SURE * deviation < low[..., None]) | (mean + SURE * deviation > high[..., None])).any(-1)
+    return ((mean - DEVIATIONS * deviation < low[..., None]) | (mean + DEVIATIONS * deviation > high[..., None])).any(
+        -1
+    )
