@@ -90,7 +90,7 @@ export class StudyPage {
       this.show();
     }
     Object.assign(this.known, { revision: told.revision, state: told.state });
-    this.answer(told.pictures.answer);
+    this.answer(told.pictures.answer).catch(() => { this.answerState = undefined; }); // asked for again at the next look
     const ended = [...this.rows.values()].filter((row) => ["done", "failed", "yours", "excluded"].includes(row.state)).length;
     this.pictures.update(told.pictures, ended, this.known.steps, this.known.form.objective).catch((error) => {
       this.live.textContent = error.message;
