@@ -25,8 +25,7 @@ EXECUTES = {
 """Names of functions that make code, or processes, of data."""
 
 ALLOWED = {
-    ("__init__.py", "import_module"): "the package's own names",
-    ("study/__init__.py", "import_module"): "the room's own names",
+    ("on_use.py", "import_module"): "the package's own names",
     ("problem/known.py", "import_module"): "a path that the caller wrote: a text from a storage never gets there",
     ("study_file/known_outcomes.py", "load"): "a path of the study file",
     ("study_file/function.py", "import_module"): "a path of the study file",
