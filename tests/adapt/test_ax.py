@@ -116,7 +116,7 @@ def test_in_axs_loop_it_gets_to_the_optimum():
     """As above, on a small problem that decides in milliseconds."""
     node = node_of(noise=None)
     client = client_of(node)
-    for _ in range(5):
+    for _ in range(7):
         for index, params in asked(client).items():
             client.complete_trial(index, raw_data={name: (each, 0.0) for name, each in measure(params).items()})
     answer = node.recommend()

@@ -178,7 +178,7 @@ class TestConfirm:
         grid = [{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)]
         s = told(Problem(SPACE, minimize="f", constraints=["c >= 0"], tasks=tasks, noise=0.0), grid)
         checked, scored = [], []
-        for _ in range(12):
+        for _ in range(7):
             asked = s.ask(confirm=True)
             (checked if asked.task == "check" else scored).append(asked.params)
             s.tell(asked, {name: measure(asked.params)[name] for name in tasks[asked.task].outcomes})
