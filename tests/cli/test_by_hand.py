@@ -167,7 +167,7 @@ def test_the_status_says_who_does_what_and_what_went_wrong(pesky, project):
     said = json.loads(pesky("status", "study.toml", "--json").stdout)
     assert {state: count for state, count in said["counts"].items() if count} == {"pending": 1, "done": 1, "failed": 1}
     assert not said["is_confirmed"]
-    assert "recommendation: not confirmed yet; `pesky ask study.toml --confirm`" in text
+    assert "`pesky ask study.toml --confirm` measures it" in text
     assert said["failed"][0]["error"] == "no sample left"
     assert said["budget"]["evaluations"] == 3
 
@@ -200,7 +200,7 @@ def test_a_recommendation_is_confirmed_by_hand(pesky, project):
             break
     assert x == pytest.approx(0.45, abs=0.1)
     text = pesky("status", "study.toml").stdout
-    assert "recommendation: confirmed, it was measured and nothing since" in text
+    assert "recommendation: the last question was to confirm it" in text
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def _plain(file: "StudyFile", kept: "Snapshot") -> dict[str, object]:
 
 
 def _is_confirmed(kept: "Snapshot") -> bool:
-    """Whether the last that was told was measured to confirm the recommendation, so that nothing changed it since."""
+    """Whether the last that was told was measured to confirm the recommendation; what it is, a model has to say."""
     told = [e for e in kept.evaluations if e.outcomes and not e.is_excluded]
     last = max(told, key=lambda e: (e.ended or 0.0, e.id), default=None)
     return last is not None and last.why is not None and last.why.get("kind") == "confirming"
@@ -106,6 +106,7 @@ def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
         if limit is not None:
             yield f"budget: {used:.6g} of {limit:.6g} {what}"
     if _is_confirmed(kept):
-        yield f"recommendation: confirmed, it was measured and nothing since (`pesky recommend {file.path.name}`)"
+        yield f"recommendation: the last question was to confirm it; `pesky recommend {file.path.name}` says what it is"
     elif any(e.outcomes for e in kept.evaluations):
-        yield f"recommendation: not confirmed yet; `pesky ask {file.path.name} --confirm` or the end of a run does that"
+        name = file.path.name
+        yield f"recommendation: `pesky recommend {name}` says if it was measured, `pesky ask {name} --confirm` measures it"
