@@ -167,7 +167,7 @@ def test_the_status_says_who_does_what_and_what_went_wrong(pesky, project):
     said = json.loads(pesky("status", "study.toml", "--json").stdout)
     assert {state: count for state, count in said["counts"].items() if count} == {"pending": 1, "done": 1, "failed": 1}
     assert not said["is_confirmed"]
-    assert "where it is not measured yet, `pesky ask study.toml --confirm`" in text
+    assert "if it is not measured yet, `pesky ask study.toml --confirm`" in text
     assert said["failed"][0]["error"] == "no sample left"
     assert said["budget"]["evaluations"] == 3
 

@@ -109,4 +109,4 @@ def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
         yield f"recommendation: the last question was to confirm it; `pesky recommend {file.path.name}` says what it is"
     elif any(e.outcomes for e in kept.evaluations):
         name = file.path.name
-        yield f"recommendation: see `pesky recommend {name}`; where it is not measured yet, `pesky ask {name} --confirm`"
+        yield f"recommendation: see `pesky recommend {name}`; if it is not measured yet, `pesky ask {name} --confirm`"
