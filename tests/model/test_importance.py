@@ -93,3 +93,16 @@ def test_studies_in_lockstep_have_the_samples_that_each_has_alone():
         alone = sample("matern52", o, Hyperparameters(*(part[i] for part in best)), 5, source_of(seed))
         for part, own in zip(found, alone, strict=True):
             torch.testing.assert_close(part[i], own)
+
+
+def test_a_row_with_few_values_is_as_uncertain_beside_one_with_many():
+    belief = make_belief(rows=2, n=400, d=1, seed=3, kernel="matern52", noise=0.01, lengthscale=0.3)
+    both = observations(belief.X, belief.y, 0.01)
+    both.mask[1, 7:] = False
+    alone = observations(belief.X[1:, :7], belief.y[1:, :7], 0.01)
+    spread = []
+    for o in (both, alone):
+        best = maximize("matern52", o.X, o.y, o.mask, o.noise)
+        h = sample("matern52", o, best, 200, torch.Generator().manual_seed(0))
+        spread.append(torch.stack([h.lengthscale[:, -1, 0].log(), h.amplitude[:, -1].log()]).std(-1))
+    torch.testing.assert_close(*spread, rtol=0.2, atol=0.0)

@@ -135,6 +135,7 @@ def hyperparameter_samples(belief: Marginals) -> int:
 
 
 MANY_POINTS = 500
+"""From so many points on repeats are found without comparing all pairs."""
 
 
 def for_hyper_samples(belief: Marginals, X: Shaped[Tensor, "*w x d"]) -> Shaped[Tensor, "*b x d"]:

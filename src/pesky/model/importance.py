@@ -31,7 +31,7 @@ WIDER = 1.3
 STEP = 0.05
 """Of the differences of gradients that give the curvature at the maximum."""
 MANY_DATA, SOME_DATA = 128, 192
-"""From so many values of a row on the posterior is taken for the Gaussian that its curvature at the maximum stands for,
+"""With more values of every row the posterior is taken for the Gaussian that its curvature at the maximum stands for,
 and of many values some, evenly chosen, tell the curvature: that of the likelihood grows with their number."""
 LEAST_PRECISION = 1 / 3
 """Of a combination of the logs of hyperparameters: about that of their prior."""
@@ -40,8 +40,8 @@ LEAST_PRECISION = 1 / 3
 class _Posterior:
     """The log posterior density of (log lengthscales, log amplitude, log noise) of each row."""
 
-    def __init__(self, kernel: Kernel, o: Observations, counts: float = 1.0) -> None:
-        """The likelihood counts so many times."""
+    def __init__(self, kernel: Kernel, o: Observations, counts: Float[Tensor, " j"]) -> None:
+        """The likelihood of each row counts so many times."""
         self.kernel: Kernel = kernel
         self.o, self.counts = o, counts
         self.typical, self.infer_noise = typical_amplitude(o.y, o.mask), torch.isnan(o.noise)
@@ -64,7 +64,7 @@ class _Posterior:
         e = marginal_likelihood(self.kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
         by_noise = torch.where(self.infer_noise, e.by_log_noise, 0.0)
         by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
-        return self.counts * by_data + log_prior(h, self.infer_noise, self.typical)[1]
+        return self.counts[:, None] * by_data + log_prior(h, self.infer_noise, self.typical)[1]
 
     def unpack(self, p: Float[Tensor, "m j q"]) -> Hyperparameters:
         amplitude = p[..., -2].exp()
@@ -80,15 +80,16 @@ def sample(kernel: Kernel, o: Observations, best: Hyperparameters, count: int, s
     """So many samples, (*w, s, j), of the hyperparameters of rows that are numbers; `best` are those of the maximum."""
     *w, j = best.amplitude.shape
     own = _in_a_row(o)
-    n = own.mask.shape[-1]
-    some = own.thinned(SOME_DATA) if n > MANY_DATA else own
-    posterior = _Posterior(kernel, some, n / max(1, some.mask.shape[-1]))
+    counts = own.mask.sum(-1)
+    are_many = bool((counts > MANY_DATA).all())
+    some = own.thinned(SOME_DATA) if are_many else own
+    posterior = _Posterior(kernel, some, counts / some.mask.sum(-1).clamp(min=1))
     p = torch.cat([best.lengthscale.log(), best.amplitude.log()[..., None], best.noise.log()[..., None]], -1)
     p = p.flatten(0, -2).clamp(posterior.lower, posterior.upper)
     is_free = torch.ones_like(p, dtype=torch.bool)
     is_free[..., -1] = posterior.infer_noise
     gaussians, every = [(p, _curvature(posterior, p))], p[None]
-    if n > MANY_DATA:
+    if are_many:
         drawn = normal(source, *w, count, j, p.shape[-1], like=p).movedim(len(w), 0).flatten(1, -2)
         drawn = torch.where(is_free, p + (gaussians[0][1] @ drawn[..., None])[..., 0], p)
         found = posterior.unpack(drawn.clamp(posterior.lower, posterior.upper))

@@ -88,11 +88,11 @@ def _question_for(
     Every value that is told moves the target a little: followed, it would never be measured wholly.
     """
     begun = best_of(grounds, [point for point in grounds.points if not point.is_complete(grounds.problem)])
-    as_good = begun is not None and begun.is_confident and is_no_better(grounds, target, begun)
-    for each in (begun, target) if begun is not None and as_good else (target,):
-        if (question := _question_at(each, grounds, evaluations, tasks, min_probability)) is not None:
-            return question
-    return None
+    targets = [target]
+    if begun is not None and begun.is_confident and is_no_better(grounds, target, begun):
+        targets.insert(0, begun)
+    questions = (_question_at(each, grounds, evaluations, tasks, min_probability) for each in targets)
+    return next((question for question in questions if question is not None), None)
 
 
 def _question_at(

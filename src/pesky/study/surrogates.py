@@ -211,9 +211,8 @@ class Surrogates:
             if last.observations.warp is not None:
                 o = o.warped(last.observations.warp.spread(self._is_measured))
         else:
-            from pesky.model.botorch import (
-                BotorchBelief,
-            )  # as BoTorch itself, only for those who give a model of theirs
+            # as BoTorch itself, only for those who give a model of theirs
+            from pesky.model.botorch import BotorchBelief
 
             rows = [(x[m], y[m][:, None]) for x, y, m in zip(measured.X, measured.y, measured.mask, strict=True)]
             feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))

@@ -60,6 +60,5 @@ def may_be_violated(belief: Belief, cells: Float[Tensor, "*b n d"]) -> Bool[Tens
     """Whether each row is less than `DEVIATIONS` inside of one of its bounds anywhere."""
     mean, deviation = belief.mean(cells), belief.variance(cells).sqrt()
     low, high = belief.likelihoods.bounds(belief.amplitude)
-    return ((mean - DEVIATIONS * deviation < low[..., None]) | (mean + DEVIATIONS * deviation > high[..., None])).any(
-        -1
-    )
+    margin = DEVIATIONS * deviation
+    return ((mean - margin < low[..., None]) | (mean + margin > high[..., None])).any(-1)

@@ -11,8 +11,6 @@ from pesky.problem.fields import finite, whole
 
 OF_EP = ("samples", "local_reach", "fine_from")
 """Options of expectation propagation alone."""
-FEW_STEPS = 4
-"""Of the minimization of a draw in two dimensions."""
 SHARED = 3
 """Several hyperparameter samples share the cells, down to this part of them each."""
 
@@ -96,8 +94,8 @@ class PescOptions:
         return math.ceil(enough if hyperparameter_samples == 1 else enough / min(hyperparameter_samples, SHARED))
 
     def steps_in(self, parameters: int) -> int:
-        """Steps that the minimizer of a draw takes: in two dimensions candidates are close to it."""
-        return min(self.polish_steps, FEW_STEPS) if parameters <= 2 else self.polish_steps
+        """Steps that the minimizer of a draw takes: half of them in two dimensions, where candidates are close."""
+        return math.ceil(self.polish_steps / 2) if parameters <= 2 else self.polish_steps
 
     def per_hyperparameter_sample(self, count: int) -> tuple[int, int | None]:
         """Samples and draws for each of `count` hyperparameter samples: about the same in all (METHOD 4.5)."""
