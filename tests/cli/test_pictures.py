@@ -37,6 +37,9 @@ def test_it_changes_nothing_in_the_study(begun, pesky):
     [
         (["--picture", "progres"], "'progress'"),
         (["--picture", "timeline", "--along", "x"], "--along is none of the options of timeline"),
+        (["--picture", "progress", "--evaluation", "0"], "--evaluation is none of the options of progress"),
+        (["--picture", "why", "--evaluation", "0"], "evaluation 0 was not chosen by what it is worth"),
+        (["--evaluation", "0"], "those of a picture"),
         (["--picture", "progress", "--against", "luck"], "'evaluations', 'cost', 'time'"),
         (["--picture", "belief", "--at", "z=1"], "'x', 'k'"),
         (["--picture", "belief", "--at", "x=much"], "x"),

@@ -4,10 +4,13 @@ import traceback
 from urllib.parse import quote
 
 import pytest
+from page.asgi import request
 from postgres import postgres_server, postgres_url  # noqa: F401 (fixtures)
 from typer.testing import CliRunner
 
 from pesky.cli import app, exit_codes
+from pesky.page.source import Source
+from pesky.page.work import Work, answered
 from pesky.study_file import StudyFile
 
 CANARY = "kanari"
@@ -23,8 +26,10 @@ COMMANDS = [
     ("status", "study.toml"), ("status", "study.toml", "--json"),
     ("show", "study.toml"), ("show", "study.toml", "--json"), ("show", "study.toml", "--csv", "-"),
     ("recommend", "study.toml"), ("recommend", "study.toml", "--json"),
+    ("page", "study.toml", "--port", "0"), ("page", "study.toml", "--port", "0", "--write"),
 ]  # fmt: skip
-READING = [command for command in COMMANDS if command[0] in ("check", "status", "show")]
+READING = [command for command in COMMANDS if command[0] in ("check", "status", "show", "page")]
+TOKEN = "a-token-of-this-test"
 
 
 @pytest.fixture
@@ -43,13 +48,29 @@ def said(caplog, capfd):
     return run
 
 
+@pytest.fixture(autouse=True)
+def shown(monkeypatch):
+    """All that a page answers, which is asked for its data and interrupted then."""
+    monkeypatch.setenv("PESKY_PAGE_TOKEN", TOKEN)
+    answers = []
+
+    def run(server, sockets):
+        host = f"127.0.0.1:{sockets[0].getsockname()[1]}"
+        paths = ("/api/studies", "/api/study", "/api/study?study=none")
+        answers.extend(request(server.config.app, path, host=host, x_pesky_token=TOKEN) for path in paths)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("uvicorn.Server.run", run)
+    return answers
+
+
 def store_in(project, storage):
     """Put the storage into the study file, as TOML."""
     text = (project.folder / "study.toml").read_text()
     (project.folder / "study.toml").write_text(f"storage = {storage}\n{text}")
 
 
-def test_a_server_that_answers(project, postgres_url, monkeypatch, said):  # noqa: F811
+def test_a_server_that_answers(project, postgres_url, monkeypatch, said, shown):  # noqa: F811
     monkeypatch.setenv("PGPW", PASSWORD)
     store_in(project, f"'{postgres_url}&password=$PGPW'")
     for command in COMMANDS:
@@ -59,9 +80,13 @@ def test_a_server_that_answers(project, postgres_url, monkeypatch, said):  # noq
         assert "Traceback" not in text, (command, text)
     _, text = said("status", "study.toml")
     assert "password=***" in text
-    code, text = said("upgrade", f"{postgres_url}&password={quote(PASSWORD, safe='')}")
-    assert code == 0
-    assert CANARY not in text
+    for command in ("upgrade", "page"):
+        code, text = said(command, f"{postgres_url}&password={quote(PASSWORD, safe='')}")
+        assert code == 0, text
+        assert CANARY not in text
+    assert [each.status for each in shown] == 3 * [200, 200, 410]
+    assert not any(CANARY in each.body.decode() for each in shown)
+    assert "password=***" in shown[-3].said["storage"]
     file = StudyFile.read("study.toml")
     assert CANARY in file.storage
     assert CANARY not in repr(file)
@@ -113,13 +138,31 @@ def test_a_study_file_with_a_mistake(project, monkeypatch, said, mistake):
         assert code == exit_codes.MISTAKE, (command, text)
 
 
-@pytest.mark.parametrize(
+NOT_THERE = pytest.mark.parametrize(
     "url",
     [f"postgresql://me:{CANARY}@127.0.0.1:1/study", f"me:{CANARY}@host/study", f"postgresql://me:{CANARY}@h:p/study",
      f"mysql://me@host/study?PASSWORD={CANARY}", f"postgresql://me@127.0.0.1:1/study?sslpassword={CANARY}"],
 )  # fmt: skip
-def test_an_upgrade_of_what_is_not_there(said, url):
-    code, text = said("upgrade", url)
+
+
+@NOT_THERE
+@pytest.mark.parametrize("command", [["upgrade"], ["page", "--port", "0"], ["page", "--port", "0", "--write"]])
+def test_what_is_not_there(said, command, url):
+    code, text = said(*command, url)
     assert CANARY not in text
     assert "Traceback" not in text
     assert code != 0
+
+
+@NOT_THERE
+def test_a_picture_of_what_is_not_there(url):
+    said = answered(lambda: Work(Source.of(url)), {"what": "draw", "study": "s", "name": "belief", "renew": True})
+    assert said["error"]
+    assert CANARY not in str(said)
+
+
+def test_what_a_page_is_of_shows_no_password():
+    source = Source.of(f"postgresql://me:{CANARY}@host/study?password={CANARY}")
+    assert CANARY in source.storage
+    assert CANARY not in repr(source)
+    assert "me:***@host" in repr(source)

@@ -11,6 +11,7 @@ from show.studies import LONG, SCRIPT, made
 from study.quick import COUPLED, SPLIT, quick
 
 from pesky import Choice, Integer, Problem, Real, Study, Task
+from pesky.page.changes import CHANGES
 from pesky.page.drawings import NAMES
 from pesky.show import PICTURES
 from pesky.store import Datum
@@ -172,8 +173,9 @@ def test_for_reading_nothing_is_changed():
     page = page_of(study)
     known = asked(page, "/api/study")
     before = study.to_json()
-    for name in ("ask", "tell", "fail", "abandon", "correct", "exclude", "include", "enqueue"):
-        body = {"study": known["study"], "problem": known["problem"], "id": 0, "outcomes": {"f": 5}, "reason": "r"}
+    for name in ("ask", *CHANGES):
+        body = {"study": known["study"], "problem": known["problem"], "id": 0, "outcomes": {"f": 5}}
+        body |= {"params": dict(study.evaluations[0].params), "reason": "r", "confirm": True}
         answer = request(page.app(), f"/api/change/{name}", body)
         assert answer.status == 403
         assert "--write" in answer.said["error"]
@@ -226,6 +228,35 @@ def test_and_enqueues(tmp_path):
     assert "x" in bench.refused("enqueue", params={**params, "x": "2"})
     assert "missing" in bench.refused("enqueue", params={**params, "k": ""})
     assert "unknown task" in bench.refused("enqueue", params=params, task="three")
+
+
+def test_and_adds_measurements_of_their_own(tmp_path):
+    problem = Problem(
+        {"x": Real(0, 1), "k": Integer(1, 9), "kind": Choice(["a", True, 3])},
+        minimize="f",
+        tasks={"one": Task(["f"]), "two": Task(["g", "h"])},
+        constraints=["g >= 0", "h is true"],
+    )
+    bench = Bench(quick(problem, storage=database(tmp_path)))
+    params = {"x": "0.25", "k": "3", "kind": True}
+    (id_,) = bench.done("add", params=params, outcomes={"f": "1.5", "g": " ", "h": "yes"})
+    added = bench.study.evaluations[id_]
+    assert (added.params, added.outcomes) == ({"x": 0.25, "k": 3, "kind": True}, {"f": 1.5, "h": 1.0})
+    assert (added.state, added.is_yours) == ("done", True)
+    assert "from 0" in bench.refused("add", params={**params, "x": "2"}, outcomes={"f": "1"})
+    assert "missing" in bench.refused("add", params={**params, "k": ""}, outcomes={"f": "1"})
+    assert "expected a number" in bench.refused("add", params=params, outcomes={"f": "high"})
+    assert "no value was given" in bench.refused("add", params=params, outcomes={"f": ""})
+    assert "'z'" in bench.refused("add", params=params, outcomes={"z": "1"})
+    assert "a value for each name" in bench.refused("add", params=[1], outcomes={"f": "1"})
+
+
+def test_and_confirms_the_answer(bench: Bench):
+    for x in (0.1, 0.5, 0.9):
+        bench.study.add({"x": x, "y": 0.0}, {"f": x, "c": 1.0})
+    (id_,) = bench.done("ask", task=None, confirm=True)
+    asked = bench.study.evaluations[id_]
+    assert (asked.why or {})["kind"] == "confirming"
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ def test_what_is_told_elsewhere_appears(tmp_path: Path):
 
 
 @needs_chromium
-def test_a_person_at_a_bench_asks_tells_fails_enqueues_and_corrects(tmp_path: Path):
+def test_a_person_at_a_bench_asks_tells_fails_enqueues_corrects_adds_and_confirms(tmp_path: Path):
     study = quick(SPLIT, storage=database(tmp_path))
     card = partial("return document.querySelectorAll('.card').length === {}".format)
     steps = [
@@ -144,16 +144,68 @@ def test_a_person_at_a_bench_asks_tells_fails_enqueues_and_corrects(tmp_path: Pa
             until(card(0)),
         ),
         until("return document.querySelector('#failures')?.textContent.includes('alert(1)')"),
+        *(click("Add a measurement…"), fill("x", "0.25"), fill("y", "1"), fill("c", "2"), click("Add"), CLOSED),
+        lambda: [study.add({"x": x, "y": 0.0}, {"f": x, "c": 1.0}) for x in (0.1, 0.5, 0.9)] and None,
+        *(click("Confirm the answer"), until(card(1), 30)),
     ]
     with served(page_of(study, write=True), TOKEN) as address:
         seen = visit(address, *steps, "location.href")
     assert False not in seen.answers
     assert ["422" in each for each in seen.errors] == [True]  # of 7, which is outside of the bounds
     assert TOKEN not in seen.answers[-1]
-    first, second = study.evaluations.values()
+    first, second, third, *_, last = study.evaluations.values()
     assert (first.task, first.params, first.outcomes) == ("score", {"x": 0.5, "y": 1.0}, {"f": 1.5})
     assert first.corrections[0].reason == "a slip"
     assert (second.state, second.error) == ("failed", SCRIPT)
+    assert (third.is_yours, third.params, third.outcomes) == (True, {"x": 0.25, "y": 1.0}, {"c": 2.0})
+    assert (last.why or {})["kind"] == "confirming"
+
+
+PICK = """(() => {
+  const select = document.querySelector('figure[data-name=NAME] select[aria-label=TITLE]');
+  select.value = [...select.options].find(each => each.textContent === 'TEXT').value;
+  select.dispatchEvent(new Event('change'));
+  return select.closest('figure').querySelector('figcaption').textContent;
+})()"""
+TYPE = """(() => {
+  const input = [...document.querySelectorAll('figure[data-name=belief] details input')].at(-1);
+  input.value = '0.5';
+  input.dispatchEvent(new Event('change'));
+})()"""
+
+
+def pick(name: str, title: str, text: str) -> str:
+    """A script that chooses an option of a picture, and gives what the picture says then."""
+    return PICK.replace("NAME", name).replace("TITLE", title).replace("TEXT", text)
+
+
+def titled(name: str, text: str) -> str:
+    """A script that waits until a picture says this in its title, and gives how far that reaches to the right."""
+    return until(
+        f"const each = document.querySelector('figure[data-name={name}]'); each?.scrollIntoView();"
+        "const title = each?.querySelector('.gtitle');"
+        f"const isThere = title?.textContent.includes('{text}') && !each.querySelector('figcaption').textContent;"
+        "return isThere && Math.ceil(title.getBoundingClientRect().right);",
+        30,
+    )
+
+
+@needs_chromium
+def test_what_is_seen_of_a_picture_is_chosen_beside_it_and_titles_fit_on_a_phone():
+    study = found("plain").study
+    page = page_of(study, findings={study.identity: found("plain")})
+    with served(page) as address:
+        seen = visit(
+            address,
+            *(titled("progress", "against evaluations"), pick("progress", "against", "cost")),
+            *(titled("progress", "against cost"), titled("belief", "Belief"), pick("belief", "along", "x"), TYPE),
+            *(titled("belief", "at y = 0.5"), "document.body.scrollWidth"),
+            width=390,
+        )
+    assert seen.errors == []
+    assert [seen.answers[1], seen.answers[4]] == ["waits for its turn", "waits for its turn"]
+    widths = [seen.answers[i] for i in (0, 2, 3, 6, 7)]
+    assert all(0 < each <= 390 for each in widths), widths
 
 
 @needs_chromium

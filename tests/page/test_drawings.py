@@ -6,7 +6,7 @@ import pytest
 
 from pesky.errors import PeskyError
 from pesky.page.background import Background
-from pesky.page.drawings import AFTER_AN_ERROR, STUDIES, WANTED, Drawings
+from pesky.page.drawings import AFTER_AN_ERROR, LONGEST, PICTURES, STUDIES, WANTED, Drawings
 
 
 class Painter(Background):
@@ -122,6 +122,27 @@ def test_pictures_of_so_many_studies_are_kept(easel: Easel):
         easel.draw()
     kept = [i for i in range(3 * STUDIES) if easel.drawings.get(f"s{i}", "belief")]
     assert kept == list(range(2 * STUDIES, 3 * STUDIES))
+
+
+def test_a_picture_with_other_options_is_another_picture(easel: Easel):
+    cost = 'progress {"against":"cost"}'
+    easel.look("progress", "why")
+    assert easel.draw() == [("progress", "1"), ("why", "1")]
+    easel.look(cost, "why", "nonsense {}", f"progress {'x' * LONGEST}")
+    assert easel.draw() == [(cost, "1")]
+    assert easel.drawings.get("s", cost) is not None
+
+
+def test_however_many_are_wanted_so_many_are_kept(easel: Easel):
+    names = [f'belief {{"along":[{i}]}}' for i in range(2 * PICTURES)]
+    for name in names:
+        easel.look(name)
+        easel.draw()
+    assert [name for name in names if easel.drawings.get("s", name)] == names[PICTURES:]
+    found = easel.look(*names)
+    assert set(found) == set(names[PICTURES:])
+    easel.drawings._keep("s", names[0], easel.drawings._drawn("s", names[0], False))
+    assert easel.drawings.get("s", names[0]) is None  # forgotten while it was drawn
 
 
 def test_it_says_what_is_being_drawn(easel: Easel):

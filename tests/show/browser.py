@@ -41,15 +41,15 @@ class Visit:
     """The addresses that were asked for, the page's own first; what a page has within itself is none."""
 
 
-def visit(page: Path | str, *scripts: Script) -> Visit:
+def visit(page: Path | str, *scripts: Script, width: int = 1000) -> Visit:
     """The page of a file or an address, opened; a script is an expression, or a promise of one, in the page.
 
-    What is no text is called here instead, in its turn, while the page is open.
+    What is no text is called here instead, in its turn, while the page is open. A phone's width is 390.
     """
-    return asyncio.run(asyncio.wait_for(_visit(page, scripts), 90))
+    return asyncio.run(asyncio.wait_for(_visit(page, scripts, width), 90))
 
 
-async def _visit(page: Path | str, scripts: tuple[Script, ...]) -> Visit:
+async def _visit(page: Path | str, scripts: tuple[Script, ...], width: int) -> Visit:
     found = Visit()
 
     async def thrown(message: Any) -> None:
@@ -73,6 +73,8 @@ async def _visit(page: Path | str, scripts: tuple[Script, ...]) -> Visit:
             tab.subscribe(event, listener)
         for domain in ("Runtime", "Log", "Network", "Page"):
             await tab.send_command(f"{domain}.enable")
+        screen = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+        await tab.send_command("Emulation.setDeviceMetricsOverride", params=screen)
         await tab.send_command(
             "Page.navigate", params={"url": page if isinstance(page, str) else page.resolve().as_uri()}
         )

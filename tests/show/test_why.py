@@ -7,16 +7,17 @@ import numpy as np
 import pytest
 from show.studies import found, made
 
+from pesky.errors import DataError
 from pesky.show import why
-from pesky.show.why import known_before, last_question, reasons_of
+from pesky.show.why import known_before, question, questions, reasons_of
 from pesky.store import State
 
 
 def test_the_last_question_is_the_last_that_was_worth_something():
-    asked = last_question(found("plain"))
+    asked = question(found("plain"))
     assert asked is not None
     assert asked.id == max(made("plain").evaluations)
-    assert last_question(found("one")) is None
+    assert question(found("one")) is None
 
 
 def test_what_ended_later_was_still_awaited():
@@ -24,7 +25,7 @@ def test_what_ended_later_was_still_awaited():
     second = sorted(findings.evaluations.values(), key=lambda e: e.id)[1]
     (before,) = known_before(findings, second).values()
     assert before.outcomes  # it was told before the second one was asked
-    last = last_question(findings)
+    last = question(findings)
     assert last is not None
     earlier = made("plain").evaluations[last.id - 1]
     as_if = type(earlier)(**{**vars(last), "asked": math.nextafter(earlier.ended or 0, 0)})
@@ -35,7 +36,7 @@ def test_what_ended_later_was_still_awaited():
 
 def test_gains_are_about_those_that_were_kept_and_the_star_is_at_the_question():
     findings = found("plain")
-    asked = last_question(findings)
+    asked = question(findings)
     assert asked is not None
     reasons = reasons_of(findings, asked)
     kept: Any = (asked.why or {})["values"]
@@ -51,9 +52,24 @@ def test_gains_are_about_those_that_were_kept_and_the_star_is_at_the_question():
 
 def test_what_is_not_known_is_as_it_was_kept():
     findings = found("plain")
-    asked = last_question(findings)
+    asked = question(findings)
     assert asked is not None
     left = reasons_of(findings, asked).left
     assert {each.evaluation: dict(each.each) for each in left} == {
         e.id: e.why["left"] for e in findings.evaluations.values() if e.why and "left" in e.why
     }
+
+
+def test_any_question_can_be_explained_along_any_parameter():
+    findings = found("plain")
+    first = min(questions(findings))
+    figure: Any = why(findings, ["y"], evaluation=first)
+    assert f"#{first}: all at" in figure.layout.title.text
+    (star,) = [trace for trace in figure.data if trace.name == "asked"]
+    assert star.x[0] == pytest.approx(float(findings.evaluations[first].params["y"]))
+    with pytest.raises(DataError, match=f"evaluation 0 was not chosen .* like {first}"):
+        why(findings, evaluation=0)
+    with pytest.raises(DataError, match="no question was yet"):
+        why(found("one"), evaluation=0)
+    with pytest.raises(DataError, match="why: unknown parameter 'z'"):
+        why(findings, ["z"])

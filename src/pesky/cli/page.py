@@ -17,7 +17,8 @@ def page(
     host: Annotated[str, typer.Option(help="The address to serve at; 0.0.0.0 is all of this machine.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8765,
     write: Annotated[
-        bool, typer.Option("--write", help="Let whoever has the page's address ask, tell, fail, enqueue and correct.")
+        bool,
+        typer.Option("--write", help="Let whoever has the page's address ask, tell, fail, enqueue, add and correct."),
     ] = False,
     token: Annotated[
         str | None,

@@ -12,7 +12,7 @@ from pesky.study_file import StudyFile
 
 
 def write_picture(file: StudyFile, name: str, output: str | None, is_dark: bool, options: dict[str, Any]) -> Path:
-    """The file that the picture was written to; options are those that were given of `against`, `along` and `at`."""
+    """The file that the picture was written to; options are those that were given of `against`, `along`, `at` ..."""
     from pesky.show import PICTURES, darkened, write
 
     if name not in PICTURES:

@@ -35,11 +35,14 @@ def show(
     ] = None,
     along: Annotated[
         list[str] | None,
-        typer.Option(metavar="PARAMETER", help="Of belief: a parameter to look along; again for more."),
+        typer.Option(metavar="PARAMETER", help="Of belief and why: a parameter to look along; again for more."),
     ] = None,
     at: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="Of belief: where the others are, if not as in the answer."),
+    ] = None,
+    evaluation: Annotated[
+        int | None, typer.Option(metavar="ID", help="Of why: the question; the last one if not given.")
     ] = None,
 ) -> None:
     """Print every evaluation: where, what came out, and whether it was feasible by what was measured.
@@ -51,7 +54,8 @@ def show(
     from pesky.store import State
     from pesky.study_file import StudyFile
 
-    options = {key: each for key, each in (("against", against), ("along", along), ("at", at)) if each}
+    given = {"against": against, "along": along, "at": at, "evaluation": evaluation}
+    options = {key: each for key, each in given.items() if each not in (None, [])}
     if picture is not None:
         from pesky.cli.picture import write_picture
 
@@ -61,7 +65,8 @@ def show(
         return
     if output is not None or dark or options:
         raise DataError(
-            "--output, --dark, --against, --along and --at are those of a picture: say which, like --picture progress."
+            "--output, --dark, --against, --along, --at and --evaluation are those of a picture: say which, like "
+            "--picture progress."
         )
     if state is not None and state not in {each.value for each in State}:
         raise DataError(f"--state: {unknown_name('state', state, [each.value for each in State])}")

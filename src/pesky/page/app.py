@@ -97,12 +97,11 @@ class Page:
         snapshot = self._readers.of(study).read()
         since = int(asked["since"]) if asked.get("since", "").isdecimal() else -1
         is_known = asked.get("problem") == _key(snapshot) and since <= snapshot.revision
-        wants = asked.get("wants", "").split(",")
         answer: dict[str, Any] = {
             "study": study,
             "revision": snapshot.revision,
             "state": snapshot.state,
-            "pictures": self.drawings.want(study, snapshot.state, wants),
+            "pictures": self.drawings.want(study, snapshot.state, asked.getlist("want")),
         }
         if not is_known or since < snapshot.revision or asked.get("state") != snapshot.state:
             # a lease that ran out is seen here, and makes a revision only when somebody writes
@@ -169,7 +168,7 @@ def _key(snapshot: Snapshot) -> str:
 def _static(name: str) -> Response:
     package = files("pesky")
     parts = {each.name: each for each in (package / "page" / "static").iterdir()}
-    parts["report.css"] = package / "show" / "page.css"
+    parts |= {"report.css": package / "show" / "page.css", "titles.js": package / "show" / "titles.js"}
     if name not in parts:
         return JSONResponse({"error": "there is no such file"}, 404)
     text = parts[name].read_text(encoding="utf-8")

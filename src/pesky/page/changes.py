@@ -6,7 +6,7 @@ from typing import Any
 from pesky.errors import DataError, unknown_name
 from pesky.page.reading import Snapshot
 from pesky.problem import Problem
-from pesky.problem.reading import is_empty, read_number
+from pesky.problem.reading import is_empty, read_number, read_params
 from pesky.store import Evaluation, Store
 from pesky.study.data import StudyData
 from pesky.study.own_questions import questions_at
@@ -25,6 +25,11 @@ def _outcomes(body: Body) -> dict[str, float]:
         if value != value:
             raise DataError(f"the outcome {name!r} was {given[name]!r}: expected a number, yes or no.")
     return values
+
+
+def _params(body: Body) -> dict[str, object]:
+    """Where it was or is to be measured, as it was typed; fields that were left empty are missing."""
+    return {name: value for name, value in _mapping(body, "params").items() if not is_empty(value)}
 
 
 def tell(study: StudyData, body: Body) -> list[Evaluation]:
@@ -70,12 +75,17 @@ def enqueue(study: StudyData, body: Body) -> list[Evaluation]:
     problem = study.problem
     task = task_in(body, problem)
     tasks = list(problem.tasks) if task is None else [task]
-    params = {name: value for name, value in _mapping(body, "params").items() if not is_empty(value)}
-    return study.store.enqueue(study.identity, questions_at(problem, params, tasks, study.evaluations))
+    return study.store.enqueue(study.identity, questions_at(problem, _params(body), tasks, study.evaluations))
+
+
+def add(study: StudyData, body: Body) -> list[Evaluation]:
+    """Data of the person's own: what was measured at parameters of their choice."""
+    params = read_params(study.problem.parameters, _params(body))
+    return [study.add_one(params, _outcomes(body))]
 
 
 CHANGES: dict[str, Callable[[StudyData, Body], list[Evaluation]]] = {
-    each.__name__: each for each in (tell, fail, abandon, correct, exclude, include, enqueue)
+    each.__name__: each for each in (tell, fail, abandon, correct, exclude, include, enqueue, add)
 }
 
 

@@ -1,5 +1,6 @@
 """The pictures that somebody looks at, each drawn once for a state of its study, one at a time, in the background.
 
+A picture is known by its name, or by that, a space and its options (see `options`): "progress", 'belief {"along":[0]}'.
 There is no queue that could grow: what is drawn next is found among what was wanted in the last seconds. All wanted
 pictures of a study are drawn of the same moment before it is looked at anew, since what is believed is the same for all
 of them and takes longest.
@@ -18,10 +19,18 @@ NAMES = ("answer", "timeline", "parallel", "belief", "progress", "importance", "
 """What can be wanted, in the order in which it is drawn, what takes longest last: those of `pesky.show.PICTURES`."""
 WANTED = 10.0
 """Seconds after which nobody looks any more who has not said so again."""
-STUDIES = 20
-"""Studies whose pictures are kept."""
+STUDIES, PICTURES = 20, 24
+"""Studies whose pictures are kept, and pictures of each: those that were wanted last."""
+LONGEST = 1000
+"""Characters of a name with its options."""
 AFTER_AN_ERROR = 30.0
 """Seconds after which a picture that could not be drawn is tried again; any other rests for as long as it took."""
+
+
+def order(name: str) -> int | None:
+    """When a picture is drawn among others; None if there is no such picture, whatever its options."""
+    kind = name.partition(" ")[0]
+    return NAMES.index(kind) if kind in NAMES and len(name) <= LONGEST else None
 
 
 @dataclass(frozen=True)
@@ -47,8 +56,22 @@ class Watched:
     moment: str = ""
     """The state of which pictures are being drawn; empty while none is."""
     wanted: dict[str, float] = field(default_factory=dict)
-    """When each picture was last wanted."""
+    """When each picture was last wanted, the latest last."""
     drawings: dict[str, Drawing] = field(default_factory=dict)
+
+    def want(self, names: Iterable[str], now: float) -> None:
+        """Remember that these are looked at, and forget those that were looked at longest ago."""
+        for name in names:
+            if order(name) is not None:
+                self.wanted.pop(name, None)
+                self.wanted[name] = now
+        while len(self.wanted) > PICTURES:
+            del self.wanted[oldest := next(iter(self.wanted))]
+            self.drawings.pop(oldest, None)
+
+    def due(self, now: float) -> list[str]:
+        """What somebody looks at and was not drawn a moment ago, in the order in which it is drawn."""
+        return sorted((name for name in self.wanted if self.is_due(name, now)), key=lambda name: (order(name), name))
 
     def state_of(self, name: str) -> str | None:
         """That of the picture as it was drawn last."""
@@ -91,7 +114,7 @@ class Drawings:
             while len(self._studies) > STUDIES:
                 del self._studies[next(iter(self._studies))]
             found.state = state
-            found.wanted |= dict.fromkeys((each for each in names if each in NAMES), time.monotonic())
+            found.want(names, time.monotonic())
             self._changed.notify()
             said = {
                 name: {"state": each.state, "count": each.count, "is_current": each.state == state}
@@ -110,7 +133,7 @@ class Drawings:
     def _next(self, now: float) -> tuple[str, str, bool] | None:
         """The study and picture to draw, and whether to look at the study anew; None if there is nothing to do."""
         for identity, study in reversed(self._studies.items()):
-            due = [name for name in NAMES if study.is_due(name, now)]
+            due = study.due(now)
             missing = [name for name in due if study.state_of(name) not in (study.moment, study.state)]
             if missing:
                 return identity, missing[0], not study.moment
@@ -135,7 +158,8 @@ class Drawings:
             self._drawing = None
             if (study := self._studies.get(identity)) is not None:
                 study.moment = drawing.state
-                study.drawings[name] = drawing
+                if name in study.wanted:
+                    study.drawings[name] = drawing
 
     def _drawn(self, identity: str, name: str, is_anew: bool) -> Drawing:
         began = time.monotonic()

@@ -61,6 +61,7 @@ def row_of(e: Evaluation, problem: Problem) -> dict[str, object]:
         "ended": e.ended,
         "reason": one_line(reason_of(e), TEXT),
         "is_open": e.is_open,
+        "is_chosen": bool(e.why and e.why.get("values")),
     }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from pesky.errors import StorageError
 from pesky.problem import Problem
 from pesky.store import Store, StudyRecord, open_store
-from pesky.store.sql.url import hidden, path_of, url_of
+from pesky.store.sql.url import EXPECTED, hidden, path_of, url_of
 from pesky.study.changes import opened
 from pesky.study.stored import stored_problem
 from pesky.study_file import StudyFile
@@ -24,6 +24,9 @@ class Source:
     storage: str
     file: StudyFile | None = None
 
+    def __repr__(self) -> str:
+        return f"Source({hidden(self.given)!r})"
+
     @classmethod
     def of(cls, given: str) -> "Source":
         """That of a study file, a database file or the URL of a storage."""
@@ -34,6 +37,8 @@ class Source:
             with path.open("rb") as database:
                 if database.read(len(SQLITE)) == SQLITE:
                     return cls(given, url_of(path.resolve()))
+        elif (said := hidden(given)) != given:  # a URL with a slip: what is said of a missing file would repeat it
+            raise StorageError(f"there is no file {said!r}, and it is no URL of a storage: {EXPECTED}.")
         file = StudyFile.read(path, importing=False)
         return cls(given, file.storage, file)
 

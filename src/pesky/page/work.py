@@ -9,9 +9,11 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
 from pesky.errors import PeskyError, ProblemChanged, StudyGone
+from pesky.page.options import options_in
 from pesky.page.plain import bounded
 from pesky.page.reading import state_of
 from pesky.page.source import Source
@@ -33,7 +35,10 @@ class Work:
         self._findings: dict[str, Any] = {}
 
     def draw(self, study: str, name: str, renew: bool) -> dict[str, object]:
-        """The picture of this name, or the answer, with the state that it is of; `renew` looks at the study anew."""
+        """The picture of this name and options, or the answer, with the state that it is of.
+
+        `renew` looks at the study anew.
+        """
         from pesky.show import Findings
 
         if renew or study not in self._findings:
@@ -44,7 +49,8 @@ class Work:
                 del self._findings[next(iter(self._findings))]
         findings = self._findings[study]
         state = state_of(findings.study.store.record(study), findings.evaluations.values())
-        content = _answer(findings) if name == "answer" else _picture(findings, name)
+        kind, _, options = name.partition(" ")
+        content = _answer(findings) if kind == "answer" else _picture(findings, kind, options)
         return {"state": state, "count": len(findings.ended), "content": json.dumps(content)}
 
     def ask(self, study: str, task: str | None, confirm: bool) -> dict[str, object]:
@@ -90,13 +96,19 @@ def _answer(findings: Any) -> dict[str, object]:
     return {"facts": bounded(findings.answer.in_words()), "is_confident": findings.answer.is_confident}
 
 
-def _picture(findings: Any, name: str) -> dict[str, object]:
+def _picture(findings: Any, name: str, options: str) -> dict[str, object]:
     from pesky.show import PICTURES
     from pesky.show.report import plain
     from pesky.show.theme import DARK, LIGHT, template
     from pesky.show.write import CONFIG
 
-    return {**plain(PICTURES[name](findings)), "light": template(LIGHT), "dark": template(DARK), "config": CONFIG}
+    given = options_in(options, findings.problem, signature(PICTURES[name]).parameters)
+    return {
+        **plain(PICTURES[name](findings, **given)),
+        "light": template(LIGHT),
+        "dark": template(DARK),
+        "config": CONFIG,
+    }
 
 
 def answered(work: Callable[[], Work], request: dict[str, Any]) -> dict[str, object]:

@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pesky.errors import DataError, unknown_name
 from pesky.problem import Option
 from pesky.show.findings import Findings
 from pesky.show.indices import most_important
 from pesky.show.labels import label, listed, percent, value
 from pesky.show.lines import draw_lines
 from pesky.show.maps import draw_maps
-from pesky.show.slices import line, plane
+from pesky.show.slices import line, named, plane
 from pesky.show.theme import nothing, themed
 from pesky.show.view import View
 from pesky.study import Study
@@ -40,13 +39,7 @@ def _names(findings: Findings, given: Sequence[str] | None) -> tuple[str, ...]:
     known = findings.problem.parameters
     if given is None:
         return tuple(known) if len(known) <= COLUMNS else most_important(findings.indices, tuple(known), COLUMNS)
-    names = (given,) if isinstance(given, str) else tuple(given)
-    for name in names:
-        if name not in known:
-            raise DataError(f"belief: {unknown_name('parameter', name, known)}")
-    if not names or len(set(names)) < len(names):
-        raise DataError(f"belief: the parameters were {list(names)!r}: expected at least one, none twice.")
-    return names
+    return named("belief", given, known)
 
 
 def belief(

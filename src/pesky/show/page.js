@@ -7,7 +7,7 @@
 
   function draw(place) {
     const figure = data.figures[Number(place.dataset.figure)];
-    const layout = { ...figure.layout, template: dark.matches ? data.dark : data.light };
+    const layout = wrapTitle({ ...figure.layout, template: dark.matches ? data.dark : data.light }, place.clientWidth);
     if (layout.width && layout.width <= 1100) delete layout.width;
     drawn.add(place);
     Plotly.react(place, figure.data, layout, data.config);

@@ -1,6 +1,6 @@
 """Lines and planes through a point of the space, along one parameter or two, and what is believed there."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from pesky.errors import DataError, unknown_name
 from pesky.problem import Option
 from pesky.show.axes import coordinates, grid
 from pesky.space import Space
@@ -39,6 +40,17 @@ def plane(grounds: Grounds, at: Mapping[str, Option], names: Sequence[str]) -> S
     """What is believed along two parameters; without intervals, which a map has no room for."""
     U, along = points(grounds.space, at, names, PLANE)
     return Slice(tuple(names), along, outlook_at(grounds, U, intervals=False))
+
+
+def named(picture: str, given: Sequence[str], known: Collection[str]) -> tuple[str, ...]:
+    """The parameters that a picture is to be along; a DataError if one is none, or there twice."""
+    names = (given,) if isinstance(given, str) else tuple(given)
+    for name in names:
+        if name not in known:
+            raise DataError(f"{picture}: {unknown_name('parameter', name, known)}")
+    if not names or len(set(names)) < len(names):
+        raise DataError(f"{picture}: the parameters were {list(names)!r}: expected at least one, none twice.")
+    return names
 
 
 def points(

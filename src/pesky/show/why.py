@@ -1,17 +1,18 @@
 """Why: what each task was worth around the last question, and how much of the solution is not known yet."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from pesky.errors import DataError
 from pesky.problem.fields import FrozenDict
 from pesky.show.axes import axis, coordinate, coordinates, is_separate
 from pesky.show.findings import Findings
 from pesky.show.labels import label, value
-from pesky.show.slices import LINE, points
+from pesky.show.slices import LINE, named, points
 from pesky.show.theme import COLORWAY, GREY, ORANGE, nothing, plotly, themed
 from pesky.store import Evaluation, State
 from pesky.study import Study
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 COLUMNS = 6
-"""The most parameters that there is room for, the first ones."""
+"""The most parameters that there is room for: the first ones, unless others are named."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,23 @@ class Reasons:
     left: tuple[Left, ...]
 
 
-def last_question(findings: Findings) -> Evaluation | None:
-    """The last evaluation that a rule chose by what it is worth."""
-    kept = [e for e in findings.evaluations.values() if e.why and e.why.get("values")]
-    return max(kept, key=lambda e: e.id, default=None)
+def questions(findings: Findings) -> dict[int, Evaluation]:
+    """The evaluations that a rule chose by what they are worth."""
+    return {e.id: e for e in sorted(findings.evaluations.values(), key=lambda e: e.id) if e.why and e.why.get("values")}
+
+
+def question(findings: Findings, evaluation: int | None = None) -> Evaluation | None:
+    """The one of this number, or the last if none is named; None if there was none yet."""
+    kept = questions(findings)
+    if evaluation is None:
+        return next(reversed(kept.values()), None)
+    if evaluation not in kept:
+        ids = ", ".join(map(str, list(kept)[-8:]))
+        raise DataError(
+            f"why: evaluation {evaluation} was not chosen by what it is worth, or is none: "
+            + (f"expected one that was, like {ids}." if ids else "no question was yet.")
+        )
+    return kept[evaluation]
 
 
 def known_before(findings: Findings, asked: Evaluation) -> dict[int, Evaluation]:
@@ -69,12 +83,13 @@ def known_before(findings: Findings, asked: Evaluation) -> dict[int, Evaluation]
     return known
 
 
-def reasons_of(findings: Findings, asked: Evaluation) -> Reasons:
+def reasons_of(findings: Findings, asked: Evaluation, parameters: Sequence[str] | None = None) -> Reasons:
     """The numbers of the picture: gains computed anew from what was known then, the rest as it was kept."""
     space, problem = findings.study.space, findings.problem
     values = findings.study.task_values(known_before(findings, asked))
     offered, gains = Explanation.of(asked).values, []
-    for name in list(problem.parameters)[:COLUMNS] if space.contains(asked.params) else ():
+    names = list(problem.parameters)[:COLUMNS] if parameters is None else named("why", parameters, problem.parameters)
+    for name in names if space.contains(asked.params) else ():
         U, (along,) = points(space, asked.params, [name], LINE)
         # the very point that was asked is one of them
         place = coordinates(problem.parameters[name], space.encode(asked.params)[None][:, space.columns_of([name])])
@@ -91,14 +106,19 @@ def reasons_of(findings: Findings, asked: Evaluation) -> Reasons:
     return Reasons(asked, f"{what} per cost" if is_priced else what, tuple(gains), shares)
 
 
-def why(study: "Study | Findings") -> "Figure":
-    """What each task was worth for its price around the last question, and what was not known yet of the solution."""
+def why(study: "Study | Findings", parameters: Sequence[str] | None = None, evaluation: int | None = None) -> "Figure":
+    """What each task was worth for its price around a question, and what was not known yet of the solution.
+
+    `parameters` are those to look along, the first six if not given; `evaluation` is the number of the question, the
+    last that a rule chose by what it is worth if not given.
+    """
     findings = Findings.of(study)
-    title = "Why: what each task was worth at the last question, and what is left to learn"
-    asked = last_question(findings)
+    which = "the last question" if evaluation is None else f"question #{evaluation}"
+    title = f"Why: what each task was worth at {which}, and what is left to learn"
+    asked = question(findings, evaluation)
     if asked is None:
         return nothing(title, "no question was chosen by what it is worth yet")
-    found = reasons_of(findings, asked)
+    found = reasons_of(findings, asked, parameters)
     return themed(_drawn(findings, found), title, _said(findings, found), height=600)
 
 

@@ -31,7 +31,7 @@ export function keepToken(text) {
 }
 
 export async function get(path, asked = {}) {
-  const query = new URLSearchParams(asked);
+  const query = new URLSearchParams(Object.entries(asked).flatMap(([name, given]) => [given].flat().map((each) => [name, each])));
   return answered(await fetch(`/api/${path}?${query}`, { headers: headers() }));
 }
 

@@ -72,6 +72,16 @@ export class Dialogs {
     this.open(`Change #${row.id}`, [at(form, row), inputs.map((each) => each.label), reason.label], buttons);
   }
 
+  add() {
+    const { form } = this.study();
+    const inputs = form.parameters.map(parameterField);
+    const outcomes = [...new Set(Object.values(form.tasks).flat())].map((name) => outcomeField(form, name));
+    const body = () => ({ params: collected(inputs), outcomes: collected(outcomes) });
+    const said = element("p", { class: "faint" }, "A measurement of your own, at parameters of your choice. Leave empty what was not measured.");
+    const fields = [said, element("h3", {}, "Where"), inputs.map((each) => each.label), element("h3", {}, "What came out"), outcomes.map((each) => each.label)];
+    this.open("Add a measurement", fields, [{ title: "Add", name: "add", body }]);
+  }
+
   enqueue() {
     const { form } = this.study();
     const inputs = form.parameters.map(parameterField);

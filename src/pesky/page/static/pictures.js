@@ -2,6 +2,8 @@
 "use strict";
 import { get } from "/static/api.js";
 import { element } from "/static/dom.js";
+import { optionsOf } from "/static/options.js";
+import "/static/titles.js";
 
 const NAMES = ["progress", "belief", "why", "limits", "importance", "parallel", "timeline", "calibration"];
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -20,9 +22,24 @@ class Picture {
     this.state = null; // of what is drawn
     this.plot = element("div", { class: "picture-live" });
     this.caption = element("figcaption");
-    this.figure = element("figure", { class: "empty", "data-name": name, "aria-label": name }, this.plot, this.caption);
+    this.options = element("div", { class: "options", hidden: true });
+    this.figure = element("figure", { class: "empty", "data-name": name, "aria-label": name }, this.options, this.plot, this.caption);
     this.isInView = false;
     watched.observe(this.figure);
+  }
+
+  // what the server knows the picture by: its name, and what is to be seen if that was chosen
+  get key() {
+    const given = this.chosen?.() ?? {};
+    return Object.keys(given).length ? `${this.name} ${JSON.stringify(given)}` : this.name;
+  }
+
+  // another one is to be seen: this one is, faintly, until that is there
+  isAnother() {
+    this.state = null;
+    this.trouble = undefined;
+    this.plot.classList.add("faint-plot");
+    this.say("waits for its turn");
   }
 
   say(text, isWorking = false) {
@@ -33,19 +50,22 @@ class Picture {
   async draw(figure) {
     this.drawn = figure;
     const Plotly = await plotly();
-    const layout = { ...figure.layout, template: dark.matches ? figure.dark : figure.light, uirevision: this.name };
     const room = this.figure.clientWidth;
+    const layout = window.wrapTitle({ ...figure.layout, template: dark.matches ? figure.dark : figure.light, uirevision: this.key }, room);
     // what has many panels is scrolled on a phone, since it could not be read otherwise
     if (room >= 700 && layout.width && layout.width <= 1100) delete layout.width;
     else if (room < 700) layout.width = Math.max(room, Math.min(layout.width ?? 0, 900), this.name === "progress" || this.name === "timeline" ? 0 : 620);
     this.figure.classList.remove("empty");
+    this.plot.classList.remove("faint-plot");
     await Plotly.react(this.plot, figure.data, layout, { ...figure.config, ...(room < 700 ? { displayModeBar: false } : {}) });
   }
 }
 
 export class Pictures {
-  constructor(study) {
+  // changed: told when other pictures are wanted than before
+  constructor(study, changed) {
     this.study = study;
+    this.changed = changed;
     this.pictures = new Map();
     this.isBusy = false;
     const watched = new IntersectionObserver((entries) => {
@@ -57,7 +77,22 @@ export class Pictures {
   }
 
   wanted() {
-    return [...this.pictures.values()].filter((each) => each.isInView).map((each) => each.name);
+    return [...this.pictures.values()].filter((each) => each.isInView).map((each) => each.key);
+  }
+
+  // the problem is known now, or is another one: what can be chosen of each picture
+  setForm(form) {
+    for (const picture of this.pictures.values()) {
+      const made = optionsOf(picture.name, form, () => { picture.isAnother(); this.changed(); });
+      if (picture.chosen?.() && Object.keys(picture.chosen()).length) picture.isAnother();
+      Object.assign(picture, { chosen: made?.chosen, setQuestions: made?.setQuestions });
+      picture.options.replaceChildren(...(made?.elements ?? []));
+      picture.options.hidden = !made?.elements.length;
+    }
+  }
+
+  setQuestions(rows) {
+    for (const picture of this.pictures.values()) picture.setQuestions?.(rows);
   }
 
   again() {
@@ -66,8 +101,8 @@ export class Pictures {
 
   // told: what the server says of each picture; count: how many evaluations have ended
   async update(told, count, steps, objective) {
-    for (const [name, picture] of this.pictures) {
-      const { is_drawn: isDrawn, is_current: isCurrent, count: of } = told[name] ?? {};
+    for (const picture of this.pictures.values()) {
+      const { is_drawn: isDrawn, is_current: isCurrent, count: of } = told[picture.key] ?? {};
       if (picture.trouble) picture.say(picture.trouble);
       else if (picture.state === null) picture.say(isDrawn ? "being computed" : "waits for its turn", isDrawn);
       else if (!isCurrent) picture.say(`of ${of} evaluations; ${count} have ended` + (isDrawn ? ", being computed" : ""), isDrawn);
@@ -77,11 +112,13 @@ export class Pictures {
     this.isBusy = true;
     try {
       const first = this.pictures.get("progress");
-      if (first.state === null && told.progress?.state === undefined && steps?.length) await this.sketch(first, steps, objective);
-      for (const [name, picture] of this.pictures) {
-        const { state } = told[name] ?? {};
+      if (first.state === null && !first.drawn && told.progress?.state === undefined && steps?.length) await this.sketch(first, steps, objective);
+      for (const picture of this.pictures.values()) {
+        const { key } = picture;
+        const { state } = told[key] ?? {};
         if (state === undefined || state === picture.state) continue;
-        const figure = await get("picture", { study: this.study, name });
+        const figure = await get("picture", { study: this.study, name: key });
+        if (picture.key !== key) continue; // something else was chosen meanwhile
         picture.trouble = figure.error;
         if (!figure.error) await picture.draw(figure);
         picture.state = figure.error ? null : state;

@@ -15,7 +15,7 @@ export class StudyPage {
     this.known = { study, revision: -1, problem: "", state: "" };
     this.rows = new Map();
     this.just = new Map(); // when rows changed that were not there at first
-    this.pictures = new Pictures(study);
+    this.pictures = new Pictures(study, () => this.poll());
     this.dialogs = new Dialogs(() => this.known, (ids) => { this.asked = new Set(ids); this.poll(); });
     this.parts = {};
     for (const each of ["answer", "open", "failures", "evaluations", "problem", "versions"]) this.parts[each] = element("div", { id: `part-${each}` });
@@ -54,9 +54,10 @@ export class StudyPage {
     this.isAsking = true;
     try {
       const { study, revision, problem, state } = this.known;
-      const asked = { study, problem, state, wants: ["answer", ...this.pictures.wanted()].join(",") };
+      const asked = { study, problem, state, want: ["answer", ...this.pictures.wanted()] };
       const told = await get("study", revision < 0 ? asked : { ...asked, since: revision });
       this.take(told);
+      for (const say of this.ages ?? []) say();
       this.live.textContent = "live";
       this.live.classList.remove("away");
     } catch (error) {
@@ -78,6 +79,7 @@ export class StudyPage {
       this.parts.problem.replaceChildren(facts(told.form.words));
       this.parts.versions.replaceChildren(facts(told.versions));
       this.buttons(told.studies);
+      this.pictures.setForm(told.form);
     }
     if (told.rows) {
       const now = Date.now();
@@ -88,6 +90,7 @@ export class StudyPage {
       }
       Object.assign(this.known, { counts: told.counts, best: told.best, steps: told.steps });
       this.show();
+      this.pictures.setQuestions([...this.rows.values()].filter((row) => row.is_chosen));
     }
     Object.assign(this.known, { revision: told.revision, state: told.state });
     this.answer(told.pictures.answer).catch(() => { this.answerState = undefined; }); // asked for again at the next look
@@ -117,9 +120,12 @@ export class StudyPage {
     const made = [];
     if (canWrite) {
       const tasks = taskField(form, "the task that tells most");
-      const ask = element("button", { class: "main", id: "ask", onclick: () => this.ask(ask, tasks.value()) }, "Ask what to measure");
+      const ask = element("button", { class: "main", id: "ask", onclick: () => this.ask(ask, tasks.value(), false) }, "Ask what to measure");
       made.push(ask);
       if (Object.keys(form.tasks).length > 1) made.push(tasks.input);
+      const what = "What was not measured yet at the point that would be recommended; if all was, what tells most";
+      const confirm = element("button", { id: "confirm", title: what, onclick: () => this.ask(confirm, tasks.value(), true) }, "Confirm the answer");
+      made.push(confirm, element("button", { id: "add", onclick: () => this.dialogs.add() }, "Add a measurement…"));
       made.push(element("button", { id: "enqueue", onclick: () => this.dialogs.enqueue() }, "Enqueue…"));
     }
     if (studies > 1) made.push(element("a", { href: "/?list" }, `all ${studies} studies`));
@@ -127,14 +133,14 @@ export class StudyPage {
     this.bar.replaceChildren(...made, this.said);
   }
 
-  async ask(button, task) {
+  async ask(button, task, confirm) {
     button.disabled = true;
     const before = button.textContent;
     button.textContent = "deciding…";
     this.said.textContent = "";
     try {
       const { study, problem } = this.known;
-      const { ids } = await change("ask", { study, problem, task });
+      const { ids } = await change("ask", { study, problem, task, confirm });
       this.asked = new Set(ids);
       await this.poll();
       this.show();
@@ -183,17 +189,20 @@ export class StudyPage {
   showOpen(open) {
     this.sections.open.hidden = !open.length;
     this.head("open", `Being measured (${open.length})`);
-    const now = Date.now() / 1000;
+    this.ages = [];
     const shownFirst = open.sort((a, b) => (this.asked?.has(b.id) ?? 0) - (this.asked?.has(a.id) ?? 0) || b.id - a.id).slice(0, 60);
     const cards = shownFirst.map((row) => {
       const { form } = this.known;
       const act = (title, name, isMain) => element("button", { class: isMain ? "small main" : "small", onclick: () => this.dialogs[name](this.rows.get(row.id)) }, title);
       const buttons = row.state === "queued" ? [act("Abandon", "abandon")] : [act("Tell…", "tell", true), act("Failed…", "fail"), act("Abandon", "abandon")];
-      const by = row.worker ? ` by ${row.worker}` : "";
+      const by = row.worker ? ` by ${row.worker}` : "", age = element("div", { class: "faint" });
+      const say = () => { age.textContent = `${row.state} for ${ago(Date.now() / 1000 - row.asked)}${by}`; };
+      say();
+      this.ages.push(say);
       const at = Object.fromEntries(form.parameters.map(({ name }, i) => [name, [shown(row.params[i])]]));
       return element("div", { class: this.asked?.has(row.id) ? "card new" : "card", "data-id": row.id },
         element("h3", {}, `#${row.id} ${shortened(row.task, 60)}`),
-        element("div", { class: "faint" }, `${row.state} for ${ago(now - row.asked)}${by}`), facts(at),
+        age, facts(at),
         this.known.canWrite ? element("div", { class: "bar" }, buttons) : null);
     });
     const rest = open.length - cards.length;
