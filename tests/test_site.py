@@ -139,6 +139,7 @@ def test_the_site_has_no_warnings_and_needs_no_network(tmp_path: Path):
         build, cwd=ROOT, capture_output=True, text=True, check=False, env={"NO_MKDOCS_2_WARNING": "1"}
     )
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    assert [*tmp_path.rglob("*.py*"), *tmp_path.rglob("__pycache__")] == []  # what makes the site is no part of it
     pages = {page: page.read_text() for page in tmp_path.rglob("*.html")}
     there = {page: set(re.findall(r'\bid="([^"]+)"', text)) for page, text in pages.items()}
     assert {path for path in explained() if not any(path in each for each in there.values())} == set()
