@@ -20,6 +20,20 @@ from docs import notebook  # noqa: E402
 
 ELSEWHERE = {"index.md": "README.md", "contributing.md": "CONTRIBUTING.md", "changelog.md": "CHANGELOG.md"}
 """Pages of the site that lie outside of docs/."""
+NAMED = re.compile(r"\[[\w/]+\.md\](\((?!https?:)([^)\s#]+)[^)]*\))")
+"""A link whose text is the name of a file, as it is in the repository."""
+BOOSTED = (
+    "install.md",
+    "tutorial.md",
+    "howto/",
+    "stating.md",
+    "answer.md",
+    "changing.md",
+    "running.md",
+    "pictures.md",
+    "page.md",
+)
+"""Pages that a search finds before the reference and the changelog."""
 LINK = re.compile(r"(\]\()(?!https?:|#)([^)\s#]+)")
 
 
@@ -38,6 +52,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     here = PurePosixPath(page.file.src_uri)
     folder = (ROOT / ELSEWHERE.get(str(here), f"docs/{here}")).parent
     pages = {source: page for page, source in ELSEWHERE.items()}
+    if str(here).startswith(BOOSTED):
+        page.meta.setdefault("search", {"boost": 4})
 
     def led(match: re.Match[str]) -> str:
         target = (folder / match[2]).resolve()
@@ -48,4 +64,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return match[1] + relpath(pages.get(source, source.removeprefix("docs/")), here.parent)
         return f"{match[1]}{config.extra['source']}{source}"
 
-    return LINK.sub(led, markdown)
+    def titled(match: re.Match[str]) -> str:
+        target = (folder / match[2]).resolve()
+        return f"[{title_of(target)}]{match[1]}" if target.is_file() else match[0]
+
+    return LINK.sub(led, NAMED.sub(titled, markdown))
+
+
+def title_of(page: Path) -> str:
+    """Its first heading."""
+    return page.read_text().partition("\n")[0].removeprefix("# ")

@@ -10,6 +10,7 @@ from study.quick import SPACE, SPLIT, check, measure, quick, score
 from pesky import Choice, DataError, Integer, Problem, ProblemError, Real, Study
 from pesky.space import Space
 from pesky.study.explain import Explanation, left_to_learn
+from pesky.study.what_if import Price, Tradeoff
 
 
 def test_every_question_says_why_it_was_asked(tmp_path):
@@ -108,4 +109,19 @@ def test_a_limit_has_its_price():
     values = [each.expected for each in table.prices if each.is_confident]
     assert values == sorted(values)
     assert table.shadow_price == pytest.approx(0.3, abs=0.1)
-    assert "of f for each unit" in str(table)
+    assert "about 0.03 of f for each 0.1" in str(table)  # as fine as the thresholds of the table
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "expected", "words"),
+    [
+        ((1.0, 3.0, 5.0), (1.0, 2.0, 3.0), "about 0.5 of f for each unit"),
+        ((0.40, 0.45, 0.50), (30.0, 27.0, 24.0), "about -0.6 of f for each 0.01"),
+        ((100.0, 200.0, 300.0), (1.0, 2.0, 3.0), "about 1 of f for each 100"),
+        ((1.0, 3.0, 5.0), (2.0, 2.0, 2.0), "costs nothing: the limit does not bind"),
+    ],
+)
+def test_a_price_is_for_a_step_that_can_be_taken(thresholds, expected, words):
+    ends = (2 * thresholds[0] - thresholds[1], 2 * thresholds[-1] - thresholds[-2])
+    every = zip((ends[0], *thresholds, ends[1]), (expected[0], *expected, expected[-1]), strict=True)
+    assert Tradeoff("c <= 1", "f", tuple(Price(at, value, 0.0, True) for at, value in every)).price_in_words() == words

@@ -53,6 +53,48 @@ def test_a_csv_file_is_added(tmp_path, mark):
     check_added(study)
 
 
+def test_decimal_commas_are_numbers_where_all_are_written_so(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("x;n;kind;f;c;ok;run\n0,25;1;a;1,5;2;true;first\n0,5;2;b;;5,0e-1;;\n")
+    study = Study(PROBLEM)
+    study.add_rows(read_csv(path))
+    check_added(study)
+    path.write_text("x;n;kind;f\n0,25;1;a;1.5\n")
+    with pytest.raises(DataError, match="'x' was '0,25'"):
+        Study(PROBLEM).add_rows(read_csv(path))
+
+
+def test_a_measurement_that_failed_is_kept_as_one():
+    study = Study(PROBLEM)
+    point = {"x": 0.25, "n": 1, "kind": "a"}
+    study.add([{**point, "f": 1.5, "failed": ""}, {**point, "c": 2, "failed": "burst"}, {**point, "failed": True}])
+    fine, burst, failed = study.evaluations.values()
+    assert (fine.state, fine.is_yours) == ("done", True)
+    assert (burst.state, burst.error, dict(burst.outcomes), burst.is_yours) == ("failed", "burst", {"c": 2.0}, True)
+    assert (failed.state, failed.error) == ("failed", "failed")
+    assert study.spent() == {"all": 0.0}
+
+
+def test_of_several_tasks_the_one_that_failed_is_named():
+    apart = Problem({"x": Real(0, 1)}, minimize="f", constraints=["c >= 0"], tasks={"a": ["f"], "b": ["c"]})
+    study = Study(apart)
+    study.add([{"x": 0.5, "failed": "burst", "task": "b"}, {"x": 0.5, "f": 1.0, "task": "whatever"}])
+    assert [e.task for e in study.evaluations.values()] == ["b", "a"]
+    assert study.evaluations[1].attributes == {"task": "whatever"}
+    with pytest.raises(DataError, match="expected a column 'task' with 'a', 'b'"):
+        study.add([{"x": 0.5, "failed": "burst"}])
+
+
+@pytest.mark.parametrize("column", ["F", " f ", "F (EUR)", "f_", "F [kg]"])
+def test_an_outcome_that_is_called_a_little_otherwise_is_named(column: str):
+    row = {"x": 0.25, "n": 1, "kind": "a", "c": 1.0, column: 2.0}
+    with pytest.raises(DataError, match=r"no column for the outcome 'f'\. Is it .*--rename"):
+        Study(PROBLEM).add([row])
+    study = Study(PROBLEM)
+    study.add([{**row, "f": 1.0}])
+    assert study.evaluations[0].attributes == {column: 2.0}
+
+
 def test_what_was_exported_is_imported(tmp_path):
     study = Study(PROBLEM)
     study.add(ROWS)
@@ -90,7 +132,10 @@ BAD: dict[str, tuple[Any, str]] = {
     "no table": (3, "the data were int: expected a pandas frame"),
     "one mapping": (GOOD, "the data were dict: expected a pandas frame"),
     "a row that is none": ([GOOD, 3], "row 2 was 3: expected a mapping"),
-    "no column of a parameter": ([{"x": 0.5, "f": 1}], "no column for the parameter 'n': the columns are 'x', 'f'"),
+    "no column of a parameter": (
+        [{"x": 0.5, "f": 1}],
+        "no column for the parameters 'n', 'kind': the columns are 'x', 'f'",
+    ),
     "no column of an outcome": ([{"x": 0.5, "n": 1, "kind": "a"}], "expected one of 'f', 'c', 'ok'"),
     "an empty parameter": ([GOOD, {**GOOD, "x": None}], "row 2: the parameter 'x' is empty"),
     "no whole number": ([GOOD, GOOD, {**GOOD, "n": 1.5}], "row 3: the parameter 'n' was 1.5"),

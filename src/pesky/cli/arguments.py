@@ -45,6 +45,14 @@ def _value(text: str, value: str) -> float:
         raise DataError(f"{text!r}: expected a number, true or false after the =.{unit_hint(value)}") from None
 
 
+def params_in(what: str, given: Iterable[str]) -> dict[str, object]:
+    """Parameters, be they one JSON object or texts like `x=0.5`."""
+    several = [each for each in given if each.strip()]
+    if len(several) == 1 and several[0].lstrip().startswith("{"):
+        return json_object(what, several[0])
+    return dict(texts(several))
+
+
 def json_object(what: str, text: str) -> dict[str, object]:
     """The JSON object that was given as a text."""
     try:

@@ -1,12 +1,13 @@
 """`pesky ask`: the next question, to be measured by hand."""
 
 import getpass
+import shlex
 import socket
 from typing import Annotated, Any
 
 import typer
 
-from pesky.cli.arguments import AsJson, StudyPath, json_object
+from pesky.cli.arguments import AsJson, StudyPath, params_in
 from pesky.cli.format import claim_of
 
 
@@ -17,7 +18,7 @@ def ask(
         bool, typer.Option("--confirm", help="Measure the point that would be recommended, if nobody has.")
     ] = False,
     params: Annotated[
-        str | None, typer.Option(help="Measure at these parameters (JSON), instead of where it tells most.")
+        str | None, typer.Option(help="Measure here, instead of where it tells most: JSON, or 'x=0.5 kind=a'.")
     ] = None,
     json: AsJson = False,
 ) -> None:
@@ -34,7 +35,7 @@ def ask(
     file = StudyFile.read(study, importing=False)
     limit = Limit(file.budget.evaluations, file.budget.cost)
     kept = open_study(file)
-    given: Any = None if params is None else json_object("--params", params)
+    given: Any = None if params is None else params_in("--params", [params] if "{" in params else shlex.split(params))
     asked = kept.ask(
         task,
         worker=f"{getpass.getuser()}@{socket.gethostname()}",

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pesky.cli.arguments import StudyPath, check_claim, claim, outcomes
+from pesky.errors import DataError
 
 if TYPE_CHECKING:
     from pesky.store import Evaluation
     from pesky.study import Study
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The evaluation, as `pesky show` lists it.", show_default=False)]
+Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Evaluations, as `pesky show` lists them: 3 7 11-21.")]
 Reason = Annotated[str, typer.Option("--reason", "-m", help="Why; it is kept and shown.")]
 
 
@@ -26,16 +28,38 @@ def correct(
     _say(opened.correct(id_, outcomes(values), reason), opened)
 
 
-def exclude(study: StudyPath, evaluation: Id, reason: Reason = "") -> None:
-    """Learn nothing from an evaluation. It is kept and shown, and counts as spent; `pesky include` takes it back."""
-    opened, id_ = _opened(study, evaluation)
-    _say(opened.exclude(id_, reason), opened)
+def exclude(study: StudyPath, evaluations: Ids, reason: Reason = "") -> None:
+    """Learn nothing from evaluations. They are kept and shown, and count as spent; `pesky include` takes them back."""
+    opened, ids = _all_opened(study, evaluations)
+    for id_ in ids:
+        _say(opened.exclude(id_, reason), opened)
 
 
-def include(study: StudyPath, evaluation: Id, reason: Reason = "") -> None:
-    """Learn from an evaluation again that was excluded."""
-    opened, id_ = _opened(study, evaluation)
-    _say(opened.include(id_, reason), opened)
+def include(study: StudyPath, evaluations: Ids, reason: Reason = "") -> None:
+    """Learn from evaluations again that were excluded."""
+    opened, ids = _all_opened(study, evaluations)
+    for id_ in ids:
+        _say(opened.include(id_, reason), opened)
+
+
+def _all_opened(study: Path, given: list[str]) -> "tuple[Study, list[int]]":
+    """The study, and the evaluations that are named, all of which it has."""
+    each = [(*_ends(text),) for text in given]
+    opened, _ = _opened(study, each[0][0])
+    ids: list[int] = []
+    for first, last in each:
+        (low, tag), (high, _) = claim(first), claim(last)
+        check_claim(study, low, tag, opened.identity)
+        if missing := [id_ for id_ in (low, high) if id_ not in opened.evaluations]:
+            raise DataError(f"there is no evaluation #{missing[0]}: `pesky show {study}` lists them.")
+        ids += [id_ for id_ in opened.evaluations if low <= id_ <= high]
+    return opened, ids
+
+
+def _ends(text: str) -> tuple[str, str]:
+    """The first and the last of a range like 11-21; of a single one, twice the same."""
+    first, mark, last = text.partition("-")
+    return (first, last) if mark else (text, text)
 
 
 def _opened(study: Path, evaluation: str) -> "tuple[Study, int]":

@@ -29,7 +29,7 @@ evaluations = 30                        # also: cost, seconds, gain_per_cost
 [run]
 workers = 1                             # measurements at once
 seed = 0
-# rule = "pesc"                         # how questions are chosen; others suit other problems: docs/rules.md
+# rule = "pesc"                         # how questions are chosen; others suit other problems
 
 # What can be measured on its own may be a task of its own, with its price. Then function (or command) goes there:
 #

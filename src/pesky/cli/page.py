@@ -27,7 +27,7 @@ def page(
         ),
     ] = None,
 ) -> None:
-    """Serve a page that shows the study as it goes, with all pictures, until Ctrl-C; docs/page.md.
+    """Serve a page that shows the study as it goes, with all pictures, until Ctrl-C.
 
     It changes nothing unless --write is given, and only this machine reaches it unless --host is.
     """

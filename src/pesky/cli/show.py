@@ -99,7 +99,7 @@ def _table(evaluations: "list[Evaluation]", problem: "Problem") -> "Table":
     from rich.text import Text
 
     from pesky.store.evaluation import short
-    from pesky.study.in_words import is_feasible, reason_of
+    from pesky.study.in_words import is_feasible, reason_of, shown_state
 
     has_errors = any(e.error or e.corrections for e in evaluations)
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
@@ -120,7 +120,6 @@ def _table(evaluations: "list[Evaluation]", problem: "Problem") -> "Table":
             for name, value in zip(problem.outcomes, told, strict=True)
         ]
         row = [str(e.id), e.task, *(short(e.params[name]) for name in problem.parameters), *words]
-        state = "excluded" if e.is_excluded else "yours" if e.is_yours else e.state.value
-        row += [_SIGNS[is_feasible(e, problem)] if e.outcomes or e.error else "", state]
+        row += [_SIGNS[is_feasible(e, problem)] if e.outcomes or e.error else "", shown_state(e)]
         table.add_row(*(Text(cell) for cell in row + ([reason_of(e)] if has_errors else [])))
     return table

@@ -2,12 +2,16 @@
 
 import math
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pesky.cli.arguments import StudyPath, claim, json_object, outcomes
 from pesky.errors import DataError
+
+if TYPE_CHECKING:
+    from pesky.store import Evaluation
+    from pesky.study.data import StudyData
 
 
 def tell(
@@ -26,6 +30,9 @@ def tell(
         Path | None, typer.Option(metavar="FILE", help="Results that a run could not keep, in the file that it wrote.")
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="How long it took, where costs are measured.")] = None,
+    task: Annotated[
+        str | None, typer.Option(help="With --params and --failed: the task that failed, of several.")
+    ] = None,
 ) -> None:
     """Tell what came out: all outcomes or some, now and later; or add data of your own with --params.
 
@@ -34,6 +41,7 @@ def tell(
     from pesky.cli.format import measured
     from pesky.cli.format import values as in_words
     from pesky.cli.stored_study import open_data, read_snapshot
+    from pesky.study.in_words import first_line
     from pesky.study_file import StudyFile
 
     if seconds is not None and not 0 <= seconds < math.inf:  # in this form, NaN is refused
@@ -55,10 +63,16 @@ def tell(
             f"#{id_} was asked by another study, {tag}, since when {file.name!r} was started anew: expected a question "
             f"of this one; `pesky tell {study} --params '{{...}}'` keeps what was measured as data of your own."
         )
+    was_failed = False
     if params is not None:
-        evaluation = opened.add_one(json_object("--params", params), told)  # pyright: ignore[reportArgumentType]
+        given_at = json_object("--params", params)
+        if failed:
+            (evaluation,) = _failed_elsewhere(opened, {**given_at, **told}, failed, task)
+        else:
+            evaluation = opened.add_one(given_at, told)  # pyright: ignore[reportArgumentType]
     else:
         assert id_ is not None
+        was_failed = opened.evaluations[id_].state.value == "failed"
         if told or not (failed or abandon):
             opened.tell(id_, told, seconds=seconds)  # pyright: ignore[reportArgumentType]
         if failed:
@@ -66,11 +80,23 @@ def tell(
         if abandon:
             opened.abandon(id_)
         evaluation = opened.evaluations[id_]
-    task = file.problem.tasks.get(evaluation.task)  # None of one that the problem does not have any more
-    missing = [] if task is None else [name for name in task.outcomes if name not in evaluation.outcomes]
+    measures = file.problem.tasks.get(evaluation.task)  # None of one that the problem does not have any more
+    missing = [] if measures is None else [name for name in measures.outcomes if name not in evaluation.outcomes]
     said = measured(evaluation, file.problem) or evaluation.error or "nothing measured"
-    rest = f"; still to come: {', '.join(missing)}" if missing and evaluation.is_open else ""
+    is_failed = was_failed and evaluation.state.value == "failed" and bool(told)
+    if is_failed:
+        said += f"; kept, and still failed ({first_line(evaluation.error)}) until all is told"
+    rest = f"; still to come: {', '.join(missing)}" if missing and (evaluation.is_open or is_failed) else ""
     typer.echo(f"#{evaluation.id} {evaluation.state.value} at {in_words(evaluation.params)}: {said}{rest}")
+
+
+def _failed_elsewhere(opened: "StudyData", row: dict[str, object], reason: str, task: str | None) -> "list[Evaluation]":
+    """A measurement of one's own that failed, as a row of a table would say it."""
+    from pesky.study.rows import data_of
+
+    named = {} if task is None else {"task": task}
+    data = data_of(opened.problem, [("--params", {**row, "failed": reason, **named})])
+    return opened.store.add_all(opened.identity, data)
 
 
 def _recover(study: Path, path: Path) -> None:

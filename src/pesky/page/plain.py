@@ -15,7 +15,7 @@ from pesky.problem import Problem
 from pesky.problem.parameters import to_plain
 from pesky.run.best import BestMeasured
 from pesky.store import Evaluation, State
-from pesky.study.in_words import is_feasible, reason_of
+from pesky.study.in_words import is_feasible, reason_of, shown_state
 from pesky.text import one_line
 
 TEXT = 300
@@ -50,7 +50,7 @@ def row_of(e: Evaluation, problem: Problem) -> dict[str, object]:
     return {
         "id": e.id,
         "task": e.task,
-        "state": "excluded" if e.is_excluded else "yours" if e.is_yours else e.state.value,
+        "state": shown_state(e),
         "params": [_value(e.params[name]) for name in problem.parameters],
         "outcomes": [_value(e.outcomes.get(name)) for name in problem.outcomes],
         "feasible": feasible,

@@ -165,6 +165,9 @@ class Problem:
         """
         mine, others = _identity(self), _identity(other)
         lines = []
+        for old, new in _moved(self, other):
+            was, now = mine["constraint"].pop(str(old)), others["constraint"].pop(str(new))
+            lines.append(f"constraint {old} became {new}" + (f", {was} became {now}" if was != now else ""))
         for part in mine:
             for key in dict.fromkeys((*mine[part], *others[part])):
                 here, there = mine[part].get(key), others[part].get(key)
@@ -286,6 +289,19 @@ def _identity(problem: Problem) -> dict[str, dict[str, object]]:
         "range of": {key: str(outcome) for key, outcome in problem.ranges.items()},
         "outcome": dict.fromkeys(to_paths(problem.known), "known"),
     }
+
+
+def _moved(before: Problem, after: Problem) -> list[tuple[Constraint, Constraint]]:
+    """The limits that are elsewhere now: the only ones of an outcome in their direction, before and after."""
+    found = []
+    for old in before.constraints:
+        olds, news = (
+            [each for each in problem.constraints if (each.outcome, each.sense) == (old.outcome, old.sense)]
+            for problem in (before, after)
+        )
+        if len(olds) == len(news) == 1 and str(old) != str(news[0]):
+            found.append((old, news[0]))
+    return found
 
 
 def _plain(declared: Task | Resource) -> dict[str, object]:

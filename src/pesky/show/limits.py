@@ -55,12 +55,10 @@ def _drawn(findings: Findings) -> Any:
 
 def _said(each: Tradeoff) -> str:
     """The constraint with its shadow price, which is none where it is a matter of rounding."""
-    price, sizes = each.shadow_price, [abs(one.expected) for one in each.prices]
-    if price is None:
+    if each.shadow_price is None:
         return label(each.constraint)
-    thresholds = [one.threshold for one in each.prices]
-    is_free = abs(price) * (max(thresholds) - min(thresholds)) <= 1e-6 * max(sizes)
-    return f"{label(each.constraint)}: {'costs nothing' if is_free else f'{price:.3g} for each unit'}"
+    words = each.price_in_words().removeprefix("about ").replace(f" of {each.objective}", "").partition(":")[0]
+    return f"{label(each.constraint)}: {label(words, 60)}"
 
 
 def _panel(figure: Any, each: Tradeoff, row: int, col: int, *, legend: bool) -> None:

@@ -10,7 +10,7 @@
     const layout = wrapTitle({ ...figure.layout, template: dark.matches ? data.dark : data.light }, place.clientWidth);
     if (layout.width && layout.width <= 1100) delete layout.width;
     drawn.add(place);
-    Plotly.react(place, figure.data, layout, data.config);
+    Plotly.react(place, figure.data, layout, { ...data.config, ...(place.clientWidth < 700 ? { displayModeBar: false } : {}) });
   }
 
   const seen = new IntersectionObserver((entries) => {

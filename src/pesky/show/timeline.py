@@ -82,7 +82,7 @@ def _spans(
             yield began, each.ended, e.id, row, each.cause.value, f"{where}\n{each.error}", e.task
         if e.state is State.LOST and e.history:
             continue  # its last attempt is among those of its history
-        kind = "your data" if e.is_yours else e.state.value
+        kind = "your data" if e.is_yours and e.state is State.DONE else e.state.value
         told = ", ".join(f"{name}={value:.6g}" for name, value in e.outcomes.items())
         ended = now if e.is_open or e.ended is None else e.ended
         began = e.asked if e.began is None else e.began
@@ -95,7 +95,8 @@ def _spans(
 def _row(problem: Problem, task: str, worker: str | None) -> str:
     """The resource that runs a task, the worker if it is known, or else the task."""
     resource = next((name for name, each in problem.resources.items() if task in each.tasks), None)
-    return resource or worker or task
+    # of the name of a process its machine, number and mark; where and when it began is for other processes to know
+    return resource or (task if worker is None else ":".join(worker.split(":")[:3]))
 
 
 def timeline(study: "Study | Findings") -> "Figure":

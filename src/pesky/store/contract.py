@@ -67,6 +67,8 @@ class Datum:
     params: Mapping[str, Option]
     outcomes: Mapping[str, float]
     attributes: Mapping[str, object] = field(default_factory=dict)
+    error: str | None = None
+    """Why measuring failed, if it did."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,7 @@ class Store(Protocol):
         ...
 
     def add(self, study: str, task: str, params: Mapping[str, Option], outcomes: Mapping[str, float]) -> Evaluation:
-        """Data of the user's own, as an evaluation that is done, with price 0 and no attempts."""
+        """Data of the user's own, as an evaluation that is done (or has failed), with price 0 and no attempts."""
         ...
 
     def add_all(self, study: str, data: Sequence[Datum]) -> list[Evaluation]:

@@ -148,7 +148,7 @@ class Evaluation:
     @property
     def is_yours(self) -> bool:
         """Whether it is data of your own, which no budget counts."""
-        return self.attempts == 0 and self.state is State.DONE
+        return self.attempts == 0 and self.state in (State.DONE, State.FAILED)
 
     @property
     def is_mistake(self) -> bool:

@@ -26,13 +26,14 @@ def continued(store: Store, kept: StudyRecord, problem: Problem) -> None:
     """
     if kept.problem == problem.to_json():
         return
-    before = stored_problem(kept)
+    before, is_read_only = stored_problem(kept), getattr(store, "is_read_only", False)
     changed = [*before.difference(problem), *_costs(before, problem)]
     if before.difference(problem):
         _check(kept.name, before, problem, store.changes(kept.identity, 0)[1])
     if changed:
-        log.warning("the study %r goes on, with its data and a changed problem:\n%s", kept.name, _indented(changed))
-    if getattr(store, "is_read_only", False):
+        how = "is looked at with" if is_read_only else "goes on, with its data and"
+        log.warning("the study %r %s a changed problem:\n%s", kept.name, how, _indented(changed))
+    if is_read_only:
         return
     keep = store.change_problem if changed else store.replace_problem
     keep(kept.identity, problem.to_json())

@@ -24,6 +24,13 @@ def reason_of(evaluation: Evaluation) -> str:
     return "; ".join(said)
 
 
+def shown_state(evaluation: Evaluation) -> str:
+    """The state as tables have it: also that data are the user's own, or are not learnt from."""
+    if evaluation.is_excluded:
+        return "excluded"
+    return "yours" if evaluation.is_yours and evaluation.state is State.DONE else evaluation.state.value
+
+
 def is_feasible(evaluation: Evaluation, problem: Problem) -> bool | None:
     """Whether the measured and the known values hold every constraint; None while that is open."""
     task = problem.tasks.get(evaluation.task)  # None of one that the problem does not have any more

@@ -1,6 +1,7 @@
 """Data of the user's own, from tables: a pandas frame, a list of mappings, a CSV file."""
 
 import csv
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from pesky.problem import Problem
 from pesky.problem.outcome_values import check_outcomes
 from pesky.problem.reading import is_empty, read_number, read_value
 from pesky.store import Datum
-from pesky.study.export import ATTRIBUTE, OURS
+from pesky.study.columns import FAILED, TASK, Columns, columns_of, listed
+from pesky.study.export import OURS
 from pesky.study.told import task_of
 
 STATE = f"{OURS}state"
@@ -54,18 +56,31 @@ def read_csv(path: str | Path) -> list[Row]:
     for number, cells in lines[1:]:
         if len(cells) > len(names):
             raise DataError(f"{path}, line {number} has {len(cells)} cells: expected {len(names)}, as the first line.")
-    return [(f"line {number}", dict(zip(names, map(_bare, cells), strict=False))) for number, cells in lines[1:]]
+    table = [(number, [_bare(cell) for cell in cells]) for number, cells in lines[1:]]
+    if reader.dialect.delimiter == ";":
+        table = _with_points(table)
+    return [(f"line {number}", dict(zip(names, cells, strict=False))) for number, cells in table]
+
+
+def _with_points(table: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
+    """The table with 1.5 for 1,5 where all of its numbers are written like that, as many a spreadsheet does."""
+    every = [cell for _, cells in table for cell in cells]
+    if any(re.fullmatch(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?", cell) for cell in every):
+        return table
+    decimal = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+    return [(n, [c.replace(",", ".") if decimal.fullmatch(c) else c for c in cells]) for n, cells in table]
 
 
 def data_of(problem: Problem, rows: Sequence[Row]) -> list[Datum]:
     """What the rows say was measured where; a DataError that lists the rows that say nothing that can be kept.
 
-    Columns are parameters and outcomes, all others attributes. Empty cells are outcomes that were not measured. Of a
-    table that a study exported, what had no result is left out, and so is what that study says of its evaluations.
+    Columns are parameters and outcomes; `failed` is why a measurement failed, or yes, and `task` which one, where there
+    are several; all others are attributes. Empty cells are outcomes that were not measured. Of a table that a study
+    exported, what had no result is left out, and so is what that study says of its evaluations.
     """
     if not rows:
         raise DataError("there are no rows of data: expected at least one.")
-    columns = _columns(problem, list(dict.fromkeys(name for _, row in rows for name in row)))
+    columns = columns_of(problem, names_in(rows))
     data, mistakes = [], []
     for where, row in rows:
         try:
@@ -80,33 +95,14 @@ def data_of(problem: Problem, rows: Sequence[Row]) -> list[Datum]:
     return data
 
 
-def _columns(problem: Problem, names: Sequence[object]) -> dict[object, tuple[str, str]]:
-    """What each column is: of which kind, and its name there."""
-    kinds = {"parameter": problem.parameters.keys(), "outcome": set(problem.outcomes)}
-    found: dict[object, tuple[str, str]] = {}
-    texts = set(map(str, names))
-    for column in names:
-        text = str(column)
-        # a study exports a name that is like one of its own as "parameter x" or "outcome f"
-        kind, _, name = text.partition(" ")
-        plain = next((each for each in kinds if text in kinds[each] and f"{each} {text}" not in texts), None)
-        if plain is not None:
-            found[column] = plain, text
-        elif name in kinds.get(kind, ()):
-            found[column] = kind, name
-        else:
-            found[column] = ("ours", text) if text.startswith(OURS) else ("attribute", text.removeprefix(ATTRIBUTE))
-    for name in problem.parameters:
-        if ("parameter", name) not in found.values():
-            raise DataError(f"there is no column for the parameter {name!r}: the columns are {_listed(names)}.")
-    if not any(kind == "outcome" for kind, _ in found.values()):
-        expected = ", ".join(map(repr, problem.outcomes))
-        raise DataError(f"there is no column for an outcome: expected one of {expected}; they are {_listed(names)}.")
-    return found
+def names_in(rows: Sequence[Row]) -> list[object]:
+    """The columns of a table, each once."""
+    return list(dict.fromkeys(name for _, row in rows for name in row))
 
 
-def _datum(problem: Problem, columns: Mapping[object, tuple[str, str]], row: Mapping[str, object]) -> Datum | None:
-    cells: dict[str, dict[str, object]] = {"parameter": {}, "outcome": {}, "attribute": {}, "ours": {}}
+def _datum(problem: Problem, columns: Columns, row: Mapping[str, object]) -> Datum | None:
+    kinds = ("parameter", "outcome", "attribute", "ours", FAILED, TASK)
+    cells: dict[str, dict[str, object]] = {kind: {} for kind in kinds}
     for column, value in row.items():
         kind, name = columns[column]
         if not is_empty(value):
@@ -123,17 +119,35 @@ def _datum(problem: Problem, columns: Mapping[object, tuple[str, str]], row: Map
             raise DataError(
                 f"the outcome {name!r} was {cells['outcome'][name]!r}: expected a number, or an empty cell."
             )
-    if not numbers:
-        raise DataError("no outcome was measured: leave the row out.")
+    error = _error(cells[FAILED].get(FAILED))
+    if not numbers and error is None:
+        raise DataError("no outcome was measured: leave the row out, or say in a column 'failed' why it failed.")
     outcomes = check_outcomes(problem, numbers)
-    return Datum(task_of(problem, outcomes), params, outcomes, cells["attribute"])
+    task = _task(problem, cells[TASK].get(TASK), outcomes, is_failed=error is not None)
+    beside = cells["attribute"] | (cells[TASK] if error is None else {})
+    return Datum(task, params, outcomes, beside, error)
+
+
+def _error(given: object) -> str | None:
+    """Why it failed, if it did: a reason, or yes."""
+    said = "" if given is None else str(given).strip()
+    if said.lower() in ("", "no", "false", "0", "0.0", "ok"):
+        return None
+    return "failed" if said.lower() in ("yes", "true", "1", "1.0", "x") else said
+
+
+def _task(problem: Problem, given: object, outcomes: Mapping[str, float], *, is_failed: bool) -> str:
+    """The task that measured it; of several, one that failed has to be named."""
+    if not is_failed:
+        return task_of(problem, outcomes)
+    if given is not None and str(given) in problem.tasks:
+        return str(given)
+    if given is not None or len(problem.tasks) > 1:
+        raise DataError(f"the task that failed was {given!r}: expected a column 'task' with {listed(problem.tasks)}.")
+    return next(iter(problem.tasks))
 
 
 def _bare(cell: str) -> str:
     """The text without the quote that keeps spreadsheets from taking it for a formula."""
     text = cell.strip()
     return text[1:] if text[:1] == "'" and text[1:2] in tuple("=+-@") else text
-
-
-def _listed(names: Iterable[object]) -> str:
-    return ", ".join(repr(str(name)) for name in names) or "none"

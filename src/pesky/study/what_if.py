@@ -1,5 +1,6 @@
 """What other thresholds would change, by what is believed already: nothing is measured."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -41,13 +42,25 @@ class Tradeoff:
         first, last = sure[0], sure[-1]
         return (last.expected - first.expected) / (last.threshold - first.threshold)
 
+    def price_in_words(self) -> str:
+        """What the limit costs, for a step of the size of those in the table."""
+        price, thresholds = self.shadow_price, [each.threshold for each in self.prices]
+        if price is None:
+            return "what it costs is not known"
+        reach = max(thresholds) - min(thresholds)
+        if abs(price) * reach <= 1e-6 * max(abs(each.expected) for each in self.prices):
+            return "costs nothing: the limit does not bind"
+        step = reach / max(len(thresholds) - 1, 1)
+        unit = 1.0 if 1 <= step < 10 else 10.0 ** math.floor(math.log10(step))
+        return f"about {price * unit:.3g} of {self.objective} for each {'unit' if unit == 1 else f'{unit:g}'}"
+
     def __str__(self) -> str:
         lines = [f"{self.constraint}: {self.objective} against the threshold"]
         for each in self.prices:
             value = f"{each.expected:.6g} ± {each.deviation:.2g}" if each.is_confident else "nothing is known to hold"
             lines.append(f"  {each.threshold:>12.6g}  {value}")
-        if (price := self.shadow_price) is not None:
-            lines.append(f"  about {price:.3g} of {self.objective} for each unit")
+        if self.shadow_price is not None:
+            lines.append(f"  {self.price_in_words()}")
         return "\n".join(lines)
 
 

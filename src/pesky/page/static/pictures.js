@@ -104,7 +104,7 @@ export class Pictures {
     for (const picture of this.pictures.values()) {
       const { is_drawn: isDrawn, is_current: isCurrent, count: of } = told[picture.key] ?? {};
       if (picture.trouble) picture.say(picture.trouble);
-      else if (picture.state === null) picture.say(isDrawn ? "being computed" : "waits for its turn", isDrawn);
+      else if (picture.state === null) picture.say(`${picture.drawn ? "" : `${picture.name}: `}${isDrawn ? "being computed" : "waits for its turn"}`, isDrawn);
       else if (!isCurrent) picture.say(`of ${of} evaluations; ${count} have ended` + (isDrawn ? ", being computed" : ""), isDrawn);
       else picture.say("");
     }

@@ -115,6 +115,16 @@ class CorrectionsContract(StoreTest):
         assert study.abandon(STUDY, 2).state is State.ABANDONED
         assert study.claim(STUDY, ["u"], losses=None, worker="w", lease=LONG) is None
 
+    def test_data_of_a_failure_are_a_failure_that_no_limit_counts(self, study: Store):
+        (failed,) = study.add_all(STUDY, [Datum("t", {"x": 3}, {"g": 1.0}, error="burst")])
+        assert (failed.state, failed.error, failed.attempts, failed.price) == (State.FAILED, "burst", 0, 0.0)
+        assert failed.is_yours
+        (kept,) = self.another(study).changes(STUDY, 0)[1]
+        assert_same(kept, failed)
+        question = Question("t", {"x": 4}, None, 1.0)
+        asked = study.append(STUDY, question, known=None, limit=Limit(1), worker=None, lease=None)
+        assert isinstance(asked, Evaluation)
+
     def test_many_data_are_added_or_none(self, study: Store):
         good = Datum("t", {"x": 1}, {"f": 2.0}, {"from": "a table"})
         with pytest.raises(DataError, match="f was nan"):
