@@ -42,7 +42,7 @@ def test_check_sums_up_what_is_asked(pesky, project):
     for line in (
         "study: minimize f",
         "subject to c >= 0, with confidence 0.95",
-        "over k: Choice(options=('a', 'b'))",
+        "over k: one of a, b",
         "all measures f, c by hand",
         "asked by the rule pesc",
         "until 3 evaluations",

@@ -11,7 +11,11 @@ def test_a_question_is_explained_later_and_elsewhere(pesky, project):
     assert text.startswith("#3 all at x=")
     assert "all is worth" in text
     assert "not known yet of the solution: x " in text
+    said = text.splitlines()[-1]
+    assert said.startswith("  expected here, by what was known then: f = ")
+    assert "; c >= 0 with probability " in said
     assert "initial design" in pesky("why", "study.toml", 0).stdout
+    assert "expected here" not in pesky("why", "study.toml", 0).stdout
     assert json.loads(pesky("why", "study.toml", 3, "--json").stdout)["values"].keys() == {"all"}
     assert "no evaluation 7" in pesky("why", "study.toml", 7, code=exit_codes.MISTAKE).output
 

@@ -1,6 +1,7 @@
 """The report: one page, complete, harmless, and seen in a real browser."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,11 @@ def test_the_answer_is_the_recommendation():
     parts = dict(sections(findings, ""))
     assert f"{findings.answer.expected:.6g}" in parts["The answer"]
     assert "seed" in parts["Versions and seed"]
+    assert ("best measured point" in parts["The answer"]) == (not findings.answer.is_measured)
+    best = found("plain").study.best()
+    other = Findings(findings.study)
+    other.__dict__["answer"] = replace(findings.answer, is_measured=False)
+    assert other.answer_in_words()["best measured point"][-1] == best.where()
     assert parts["All evaluations (5)"].count("<tr>") == 6
 
 

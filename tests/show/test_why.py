@@ -9,8 +9,9 @@ from show.studies import found, made
 
 from pesky.errors import DataError
 from pesky.show import why
-from pesky.show.why import known_before, question, questions, reasons_of
+from pesky.show.why import question, questions, reasons_of
 from pesky.store import State
+from pesky.study.explain import known_before
 
 
 def test_the_last_question_is_the_last_that_was_worth_something():
@@ -23,13 +24,13 @@ def test_the_last_question_is_the_last_that_was_worth_something():
 def test_what_ended_later_was_still_awaited():
     findings = found("plain")
     second = sorted(findings.evaluations.values(), key=lambda e: e.id)[1]
-    (before,) = known_before(findings, second).values()
+    (before,) = known_before(findings.evaluations.values(), second).values()
     assert before.outcomes  # it was told before the second one was asked
     last = question(findings)
     assert last is not None
     earlier = made("plain").evaluations[last.id - 1]
     as_if = type(earlier)(**{**vars(last), "asked": math.nextafter(earlier.ended or 0, 0)})
-    awaited = known_before(findings, as_if)[earlier.id]
+    awaited = known_before(findings.evaluations.values(), as_if)[earlier.id]
     assert awaited.state is State.PENDING
     assert not awaited.outcomes
 

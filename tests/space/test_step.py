@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from pesky import Integer, Problem, ProblemError, Real
+from pesky import Choice, Integer, Problem, ProblemError, Real
 from pesky.numerics.rng import source_of
-from pesky.problem.parameters import from_plain, to_plain
+from pesky.problem.parameters import from_plain, in_words, to_plain
 from pesky.problem.values import belongs
 from pesky.space import Space
 
@@ -38,6 +38,10 @@ def test_it_is_stored_only_where_it_says_something():
     assert from_plain("n", plain) == STEPPED
     assert repr(STEPPED) == "Integer(low=3, high=23, log=False, step=5)"
     assert repr(Integer(0, 1)) == "Integer(low=0, high=1, log=False)"
+    assert in_words(STEPPED) == "whole numbers from 3 to 23 in steps of 5"
+    assert in_words(Integer(1, 1000000, log=True)) == "whole numbers from 1 to 1000000, on a log scale"
+    assert in_words(Real(1e-5, 0.1, log=True)) == "from 1e-05 to 0.1, on a log scale"
+    assert in_words(Choice(["a", True, 3])) == "one of a, True, 3"
     problem = Problem({"n": STEPPED, "x": Real(0, 1)}, minimize="f")
     assert Problem.from_json(problem.to_json()) == problem
 
@@ -61,8 +65,6 @@ def test_a_step_that_cannot_be_is_refused(given, said):
 
 
 def test_choices_are_options():
-    from pesky import Choice
-
     with pytest.raises(ProblemError, match=r"choices= is not known: write Choice\(\[\.\.\.\]\)"):
         Choice(choices=["a", "b"])
     assert Choice(options=["a", "b"]) == Choice(["a", "b"])

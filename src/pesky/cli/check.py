@@ -37,6 +37,7 @@ def summary(file: "StudyFile") -> Iterator[str]:
     """What the file asks, a line each."""
     from pesky.cli.stored_study import storage_shown
     from pesky.problem.known import without_expressions
+    from pesky.problem.parameters import in_words
 
     problem = file.problem
     yield f"{file.name}: {'minimize' if problem.maximize is None else 'maximize'} {problem.objective}"
@@ -44,7 +45,7 @@ def summary(file: "StudyFile") -> Iterator[str]:
         is_sure = constraint in problem.parameter_constraints
         yield f"  subject to {constraint}" + ("" if is_sure else f", with confidence {constraint.confidence:g}")
     for name, parameter in problem.parameters.items():
-        yield f"  over {name}: {parameter}"
+        yield f"  over {name}: {in_words(parameter)}"
     for name, task in problem.tasks.items():
         call = file.calls.get(name)
         how = "by hand (`pesky ask`, `pesky tell`)" if call is None else f"by {call}"

@@ -1,5 +1,6 @@
 """`pesky report`: everything about a study in one page."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -20,4 +21,6 @@ def report(
 
     file = StudyFile.read(study, importing=False)
     read_snapshot(file)
+    if sys.stderr.isatty():
+        typer.echo("Drawing all pictures, some of which take seconds each.", err=True)
     typer.echo(write_report(open_study(file, read_only=True), output or f"{file.path.stem}-report.html"))

@@ -1,10 +1,15 @@
 """`pesky why`: why an evaluation was asked."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pesky.cli.arguments import AsJson, StudyPath
+
+if TYPE_CHECKING:
+    from pesky.store import Evaluation
+    from pesky.study_file import StudyFile
 
 
 def why(
@@ -14,7 +19,7 @@ def why(
     ] = None,
     json: AsJson = False,
 ) -> None:
-    """Print why an evaluation was asked: what each task was worth there, its price, and what is not known yet."""
+    """Print why an evaluation was asked: what was expected there, what each task was worth, and what is not known."""
     from pesky.cli.consoles import console, say_json
     from pesky.cli.stored_study import read_snapshot
     from pesky.errors import DataError
@@ -29,9 +34,31 @@ def why(
     from pesky.study.explain import Explanation
 
     found = Explanation.of(kept[number])
+    expected = _expected(file, kept, kept[number]) if not json and found.kind != "initial" else []
     if json:
         say_json({"id": number, "task": kept[number].task, **(kept[number].why or {})})
         return
     screen = console()
     screen.print(f"{kept[number]}", soft_wrap=True, markup=False)
-    screen.print(f"{found}", soft_wrap=True, markup=False)
+    screen.print("\n".join([f"{found}", *expected]), soft_wrap=True, markup=False)
+
+
+def _expected(file: "StudyFile", kept: "Mapping[int, Evaluation]", asked: "Evaluation") -> list[str]:
+    """What was expected at the point before it was measured, by what was known then; nothing where nothing was."""
+    from pesky.cli.stored_study import open_study
+    from pesky.errors import PeskyError
+    from pesky.study.explain import known_before
+
+    try:
+        study = open_study(file, read_only=True)
+        if not study.space.contains(asked.params):
+            return []
+        found = study.grounds(known_before(kept.values(), asked)).predict(study.space.encode(asked.params))
+    except PeskyError:  # nothing was known, or a known function is missing
+        return []
+    values = [
+        f"{name} = {each.mean:.4g}" + (f" ± {each.deviation:.2g}" if each.deviation else "")
+        for name, each in found.outcomes.items()
+    ]
+    held = [f"{text} with probability {p:.2g}" for text, p in found.probabilities.items()]
+    return [f"  expected here, by what was known then: {'; '.join([*values, *held])}"]

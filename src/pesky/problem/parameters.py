@@ -83,6 +83,16 @@ Parameter = Real | Integer | Choice
 _TYPES: dict[str, type[Parameter]] = {"real": Real, "integer": Integer, "choice": Choice}
 
 
+def in_words(parameter: Parameter) -> str:
+    """What values a parameter takes, for people to read."""
+    if isinstance(parameter, Choice):
+        return f"one of {', '.join(map(str, parameter.options))}"
+    steps = f" in steps of {parameter.step}" if isinstance(parameter, Integer) and parameter.step > 1 else ""
+    kind = "whole numbers from" if isinstance(parameter, Integer) else "from"
+    scale = ", on a log scale" if parameter.log else ""
+    return f"{kind} {parameter.low:.15g} to {parameter.high:.15g}{steps}{scale}"
+
+
 def to_plain(parameter: Parameter) -> dict[str, object]:
     """The parameter as plain data: its type's name and its fields."""
     if isinstance(parameter, Choice):

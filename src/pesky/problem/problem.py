@@ -14,7 +14,7 @@ from pesky.problem.fields import FrozenDict, build, finite, listed, name, named
 from pesky.problem.known import KnownFunction, from_paths, known_functions, to_paths, without_expressions
 from pesky.problem.outcome import Outcome, declared_outcomes
 from pesky.problem.parameter_constraints import check_names, constraint_of, expressions_of
-from pesky.problem.parameters import Option, Parameter, from_plain, to_plain
+from pesky.problem.parameters import Option, Parameter, from_plain, in_words, to_plain
 from pesky.problem.task import Resource, Task
 
 SUCCEEDS = "{} succeeds"
@@ -185,7 +185,7 @@ class Problem:
                 str(each) if each in exact else f"{each}, with a confidence of {each.confidence:g}"
                 for each in self.constraints
             ],
-            "over": [f"{key}: {parameter}" for key, parameter in self.parameters.items()],
+            "over": [f"{key}: {in_words(parameter)}" for key, parameter in self.parameters.items()],
             "measured by": [
                 f"{key}: {', '.join(task.outcomes)}, at a cost of {task.cost}"
                 + (" (failures are learnt)" if task.failures == "learn" else "")

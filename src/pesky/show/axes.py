@@ -60,9 +60,5 @@ def axis(name: str, parameter: Parameter, *, room: int = 12) -> dict[str, Any]:
     ends = [float(np.log10(low)), float(np.log10(high))] if parameter.log else [low, high]
     found: dict[str, Any] = {"title": {"text": label(name)}, "type": "log" if parameter.log else "linear"}
     found["range"] = ends
-    # 10⁻⁵, 10⁻⁴ ..; digits in between would run into each other in a small panel
-    return (
-        {**found, "dtick": max(1, round((ends[1] - ends[0]) / 4)), "exponentformat": "power"}
-        if parameter.log
-        else found
-    )
+    # 1e-5, 1e-4 ..; digits in between would run into each other in a small panel, and plotly writes powers larger
+    return {**found, "dtick": max(1, round((ends[1] - ends[0]) / 4)), "exponentformat": "e"} if parameter.log else found

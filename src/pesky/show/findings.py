@@ -10,8 +10,9 @@ from pesky.show.points import Point, points_of
 from pesky.show.replay import MOMENTS, Moment, ended, replay
 from pesky.show.solution import Solution, solution_of
 from pesky.store import Evaluation
+from pesky.store.evaluation import short
 from pesky.study import Recommendation, Study, Tradeoff
-from pesky.study.recommend import Grounds, recommendation_from
+from pesky.study.recommend import Grounds, best_from, recommendation_from
 from pesky.study.what_if import tradeoffs
 
 
@@ -51,6 +52,15 @@ class Findings:
     def grounds(self) -> Grounds:
         """All that was told and is believed; a DataError while an answer could rest on nothing."""
         return self.study.grounds()
+
+    def answer_in_words(self) -> dict[str, str | list[str]]:
+        """The answer by what is said of it; and the best measured point, where that is another."""
+        said = self.answer.in_words()
+        best = None if self.answer.is_measured else best_from(self.grounds)
+        if best is not None:
+            at = [f"{name} = {short(value)}" for name, value in best.params.items()]
+            said["best measured point"] = [*at, best.where()]
+        return said
 
     @property
     def missing(self) -> str:

@@ -84,7 +84,7 @@ def sections(findings: Findings, pictures: str) -> Iterator[tuple[str, str]]:
 def _answer(findings: Findings) -> str:
     if findings.missing:
         return f"<p>{escaped(findings.missing)}</p>"
-    return findings.answer._repr_html_()
+    return facts(findings.answer_in_words())
 
 
 def _where(e: Evaluation) -> str:

@@ -1,22 +1,21 @@
 """Why: what each task was worth around the last question, and how much of the solution is not known yet."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from pesky.errors import DataError
-from pesky.problem.fields import FrozenDict
 from pesky.show.axes import axis, coordinate, coordinates, is_separate
 from pesky.show.findings import Findings
 from pesky.show.labels import label, value
 from pesky.show.slices import LINE, named, points
 from pesky.show.theme import COLORWAY, GREY, ORANGE, nothing, plotly, themed
-from pesky.store import Evaluation, State
+from pesky.store import Evaluation
 from pesky.study import Study
-from pesky.study.explain import KINDS, Explanation
+from pesky.study.explain import KINDS, Explanation, known_before
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -72,21 +71,10 @@ def question(findings: Findings, evaluation: int | None = None) -> Evaluation | 
     return kept[evaluation]
 
 
-def known_before(findings: Findings, asked: Evaluation) -> dict[int, Evaluation]:
-    """The evaluations as they were when one was asked: what ended later was still awaited."""
-    known = {}
-    for e in findings.evaluations.values():
-        if e.id < asked.id:
-            is_told = e.ended is not None and e.ended <= asked.asked
-            awaited = replace(e, state=State.PENDING, outcomes=FrozenDict({}), error=None, cause=None)
-            known[e.id] = e if is_told or e.is_open or e.state is State.QUEUED else awaited
-    return known
-
-
 def reasons_of(findings: Findings, asked: Evaluation, parameters: Sequence[str] | None = None) -> Reasons:
     """The numbers of the picture: gains computed anew from what was known then, the rest as it was kept."""
     space, problem = findings.study.space, findings.problem
-    values = findings.study.task_values(known_before(findings, asked))
+    values = findings.study.task_values(known_before(findings.evaluations.values(), asked))
     offered, gains = Explanation.of(asked).values, []
     names = list(problem.parameters)[:COLUMNS] if parameters is None else named("why", parameters, problem.parameters)
     for name in names if space.contains(asked.params) else ():

@@ -1,8 +1,8 @@
 """Why a question was asked: what each task was worth there, and how much is known of the solution."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -13,8 +13,9 @@ from pesky.decide import Decision, TaskValues
 from pesky.errors import DataError
 from pesky.model.belief import over_hyper_samples
 from pesky.optimum.sample import Optima
+from pesky.problem.fields import FrozenDict
 from pesky.space import Space
-from pesky.store import Evaluation
+from pesky.store import Evaluation, State
 from pesky.study.outliers import Outlier
 
 BINS = 10
@@ -32,6 +33,17 @@ KINDS = {
     "coarse": "what the rule finds worth most for its price, by a coarse look first",
 }
 """What kinds of questions there are."""
+
+
+def known_before(evaluations: Iterable[Evaluation], asked: Evaluation) -> dict[int, Evaluation]:
+    """The evaluations as they were when one was asked: what ended later was still awaited."""
+    known = {}
+    for e in evaluations:
+        if e.id < asked.id:
+            is_told = e.ended is not None and e.ended <= asked.asked
+            awaited = replace(e, state=State.PENDING, outcomes=FrozenDict({}), error=None, cause=None)
+            known[e.id] = e if is_told or e.is_open or e.state is State.QUEUED else awaited
+    return known
 
 
 @dataclass(frozen=True)
