@@ -17,6 +17,8 @@ from pesky.space import Space
 STARTS = 6
 STEPS = 25
 CANDIDATES = 1024
+MOVES, FOLLOWING = 20, 8
+"""Discrete moves one after the other, and the steps in which the real columns follow each of them."""
 HOPELESS = math.log(1e-6)
 """Log probability of feasibility below which one point is no more probable than another."""
 INSIDE = 1e-7
@@ -91,11 +93,22 @@ def recommend(belief: Marginals, space: Space, confidence: Float[Tensor, " k"], 
         safe = torch.where(is_any[..., None, None], safe.repeat(*[1] * (safe.dim() - 2), 2, 1), hopeful)
     start = torch.cat([nearly, safe], -2)
     best = _best(belief, space.snap(torch.cat([start, _lowest(belief, start, confidence)], -2)), confidence)
-    while not space.is_continuous:
-        nearby = _best(belief, torch.cat([best.u[None], space.neighbors(best.u)]), confidence)
-        if bool((nearby.u == best.u).all()):
+    return best if space.is_continuous else _after_moves(belief, space, best, confidence)
+
+
+def _after_moves(belief: Marginals, space: Space, best: Advice, confidence: Float[Tensor, " k"]) -> Advice:
+    """The best that discrete moves lead to, where the real columns follow each of them.
+
+    A thinner plate is better with another radius only: where the others stay, every move looks worse.
+    """
+    for _ in range(MOVES):
+        near = space.neighbors(best.u)
+        if bool(space.continuous.any()):
+            near = space.snap(torch.cat([near, _lowest(belief, near, confidence, FOLLOWING)]))
+        after = _best(belief, torch.cat([best.u[None], near]), confidence)
+        if torch.equal(after.u, best.u):
             break
-        best = nearby
+        best = after
     return best
 
 
@@ -130,7 +143,7 @@ def _deviation(belief: Marginals) -> Float[Tensor, "*w i"]:
 
 
 def _lowest(
-    belief: Marginals, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"]
+    belief: Marginals, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"], steps: int = STEPS
 ) -> Float[Tensor, "*w n d"]:
     """The lowest points found from the starts on the safe side of every margin."""
     deviation, d = _deviation(belief), starts.shape[-1]
@@ -147,7 +160,7 @@ def _lowest(
     zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
     scale = deviation[..., None, :].expand(*starts.shape[:-1], -1).reshape(len(flat), -1)
     group = sqp.in_groups(studies(belief).numel(), len(flat), flat)
-    found = sqp.minimize(evaluate, flat, zero, one, radius=0.02, scale=scale, steps=STEPS, tolerance=1e-9, group=group)
+    found = sqp.minimize(evaluate, flat, zero, one, radius=0.02, scale=scale, steps=steps, tolerance=1e-9, group=group)
     # The last step may still end a little outside: points short of it, towards the start, are offered as well.
     back = torch.tensor([0.0, 1e-6, 1e-4, 1e-2, 1e-1], dtype=starts.dtype, device=starts.device)[:, None, None]
     return torch.lerp(found.x.view(*starts.shape[:-2], 1, -1, d), starts[..., None, :, :], back).flatten(-3, -2)
