@@ -235,7 +235,9 @@ def observe(
         if name in exact:
             rows[j] = values[j], *_standardize(exact[name].spread, direction[j], threshold[j])[1:]
     scale = _vector([scale for _, _, scale in rows])
-    noise = [problem.noise.get(name) for name in problem.rows]
+    noise = [
+        None if is_answer else problem.noise.get(name) for name, is_answer in zip(problem.rows, is_yes_no, strict=True)
+    ]
     deviation = _vector([math.nan if given is None else given for given in noise])
     return Observations(
         X=pad_sequence(list(points), batch_first=True),

@@ -267,7 +267,7 @@ MISTAKES = [
     (lambda: Constraint("c", "is", 1), ["'c'", "1", "True or False"]),
     (declare(constraints=["f is true"]), ["f is true", "objective cannot be a yes or no"]),
     (declare(constraints=["c is true", "c >= 0"]), ["'c is true'", "c >= 0", "one constraint"]),
-    (declare(constraints=["c is true"], noise={"c": 0.1}), ["noise", "'c'", "a yes or no and has none"]),
+    (declare(constraints=["c is true"], noise={"c": 0.1}), ["noise", "'c'", "a yes or no", "0.1", "expected 0"]),
     # noise
     (declare(noise=-1), ["noise", "-1", "0 or above"]),
     (declare(noise=float("nan")), ["noise", "nan", "finite number"]),

@@ -46,7 +46,7 @@ def test_constraints_hold_together_with_probability_95_percent(name):
 @pytest.mark.parametrize("name", NOISY)
 def test_noise_is_declared(name):
     benchmark = PROBLEMS[name](noise=0.3)  # pyright: ignore[reportCallIssue]
-    declared = {outcome: None if outcome in benchmark.problem.yes_no else 0.3 for outcome in benchmark.problem.outcomes}
+    declared = {outcome: 0 if outcome in benchmark.problem.yes_no else 0.3 for outcome in benchmark.problem.outcomes}
     assert dict(benchmark.problem.noise) == declared
     assert benchmark.noise == 0.3
     usual = PROBLEMS[name]()

@@ -138,7 +138,7 @@ class Problem:
     def is_exact(self, task: str) -> bool:
         """Whether measuring a task again at the same point tells nothing: its numbers are declared to have no noise.
 
-        A yes or no has no noise to declare: a task of nothing else is as exact as the numbers of the whole problem.
+        A yes or no need not be declared: a task of nothing else is as exact as the numbers of the whole problem.
         """
         numbers = [outcome for outcome in self.outcomes if outcome not in self.yes_no]
         own = [outcome for outcome in numbers if outcome in self.tasks[task].outcomes] or numbers
@@ -397,15 +397,19 @@ def _resource(key: str, given: object) -> Resource:
 def _noise(
     given: object, outcomes: tuple[str, ...], yes_no: frozenset[str], known: Collection[str]
 ) -> FrozenDict[float | None]:
-    numbers = tuple(outcome for outcome in outcomes if outcome not in yes_no)
-    each = named("noise", given) if isinstance(given, Mapping) else dict.fromkeys(numbers, given)
+    # nothing at all has noise, or every number has this one
+    whose = outcomes if given == 0 else tuple(outcome for outcome in outcomes if outcome not in yes_no)
+    each = named("noise", given) if isinstance(given, Mapping) else dict.fromkeys(whose, given)
     for outcome, deviation in each.items():
         if outcome in known:
             raise ProblemError(f"noise: {outcome!r} is known and has none: leave it out.")
         if outcome not in outcomes:
             raise ProblemError(f"noise: {unknown_name('outcome', outcome, outcomes)}")
-        if outcome in yes_no and deviation is not None:
-            raise ProblemError(f"noise: {outcome!r} is a yes or no and has none: leave it out.")
+        if outcome in yes_no and deviation not in (None, 0):
+            raise ProblemError(
+                f"noise: {outcome!r} is a yes or no, and {deviation!r} was given: expected 0, if the same answer comes "
+                "every time; else leave it out."
+            )
     return FrozenDict({outcome: _deviation(outcome, each.get(outcome)) for outcome in outcomes})
 
 

@@ -25,5 +25,4 @@ def answered(benchmark: Benchmark, outcome: str) -> Benchmark:
         Constraint(outcome, "is", True, each.confidence) if each.outcome == outcome else each
         for each in problem.constraints
     ]
-    noise = {name: deviation for name, deviation in problem.noise.items() if name != outcome}
-    return replace(benchmark, problem=replace(problem, constraints=constraints, noise=noise))
+    return replace(benchmark, problem=replace(problem, constraints=constraints, noise={**problem.noise, outcome: 0}))
