@@ -55,6 +55,21 @@ def test_the_recommendation_is_the_lowest_mean_that_qualifies(samples, level):
     assert (at_p >= level - 1e-6).all()
 
 
+def test_real_columns_follow_the_integers_they_go_with():
+    """A valley across the integers: at any one value of `x` alone, every other integer is worse."""
+    space = Space({"k": Integer(1, 60), "x": Real(0, 1)})
+    X = torch.rand(60, 2, generator=torch.Generator().manual_seed(0))
+    X = space.snap(X)
+    y = 20 * (X[:, 0] - X[:, 1]) ** 2 + (X[:, 0] - 0.3) ** 2
+    h = hyperparameters(1, 2, lengthscale=0.5, noise=1e-6)
+    belief = GaussianProcess("se", X[None], y[None], torch.ones(1, 60, dtype=torch.bool), h, snap=space.snap)
+    lattice = space.snap(torch.cartesian_prod((torch.arange(60) + 0.5) / 60, torch.linspace(0, 1, 2001)))
+    lowest = belief.mean(lattice)[0].min()
+    for seed in range(4):
+        found = recommend(belief, space, confidence(belief), seed)
+        assert found.mean <= lowest + 1e-6
+
+
 def test_a_small_qualifying_corner_that_no_candidate_lies_in_is_found():
     belief = make_belief(rows=3, n=12, seed=1, offsets=(0.8, 0.8))
     mean, p = moments(belief, GRID)

@@ -1,6 +1,7 @@
 """The answer: what was measured, what is believed of it, which of the two candidates, and its confirmation."""
 
 import math
+from itertools import pairwise
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from pesky.study.prediction import mixture_quantiles
 from pesky.study.recommend import log_probability
 
 EXACT = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise=0.0)
+AROUND = [{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)]
 POINTS = [{"x": 0.1, "y": -1.5}, {"x": 0.4, "y": -0.5}, {"x": 0.6, "y": 0.5}, {"x": 0.9, "y": 1.5}]
 
 
@@ -99,6 +101,69 @@ def test_a_point_that_is_surely_better_is_recommended_and_said_to_be_unmeasured(
     assert f"where f is {best.expected:.6g}" in recommended.advice
     truth = measure(recommended.params)
     assert recommended.interval[0] <= truth["f"] <= recommended.interval[1]
+
+
+def test_what_one_measurement_would_hardly_show_is_no_reason_to_leave_a_measured_point():
+    def study(noise: float) -> Study:
+        s = Study(Problem({"x": Real(0, 1)}, minimize="f", noise=noise))
+        for x in (0.0, 0.1, 0.2, 0.3, 0.42, 0.56, 0.7, 0.8, 0.9, 1.0):
+            s.add({"x": x}, {"f": 10 * (x - 0.5) ** 2})  # 0.036 at the best of them
+        return s
+
+    assert study(0.2).recommend().params == {"x": 0.56}
+    assert study(0.01).recommend().params["x"] == pytest.approx(0.5, abs=0.01)
+
+
+def test_a_point_that_measured_better_but_is_not_believed_is_named():
+    noisy = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise={"f": 0.01, "c": 0.3})
+    s = told(noisy, points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (0.5, 1.0, 1.5)])
+    at_limit = {"x": 0.3, "y": -1.0}
+    s.add(at_limit, {**measure(at_limit), "c": 0.05})
+    assert measure(at_limit)["f"] < s.best().expected
+    lucky = max(s.evaluations)
+    assert f"#{lucky} measured f = " in s.recommend().advice
+    assert "but holds c >= 0 with a probability of 0." in s.recommend().advice
+
+
+class TestFailures:
+    """The model knows nothing of a failure: the same point is the best one again."""
+
+    def test_the_answer_is_no_point_that_failed(self):
+        s = told(points=AROUND)
+        best, asked = s.best(), s.ask(confirm=True)
+        s.fail(asked, "membrane burst")
+        found = s.recommend()
+        assert found.params == best.params
+        assert f"where #{asked.id} failed (membrane burst)" in found.advice
+
+    def test_what_failed_is_tried_once_more(self):
+        s = told(points=AROUND)
+        first = s.ask(confirm=True)
+        s.fail(first, "membrane burst")
+        second = s.ask(confirm=True)
+        assert second.params == first.params
+        s.fail(second, "membrane burst")
+        assert s.ask(confirm=True).params != first.params
+
+    def test_where_nothing_else_holds_it_is_said(self):
+        s = told(points=[POINTS[0], {"x": 0.9, "y": -1.9}, {"x": 0.5, "y": -1.6}])
+        asked = s.ask(params=s.recommend().params)
+        s.fail(asked, "burst")
+        assert s.recommend().advice == f"Do not rely on it: #{asked.id} was measured here and failed (burst)."
+
+
+def test_a_yes_that_comes_every_time_is_certain_where_it_was_measured():
+    def best(noise) -> tuple[bool, float]:
+        s = quick(Problem(SPACE, minimize="f", constraints=["ok is true"], noise=noise))
+        for params in POINTS:
+            s.add(params, {"f": params["y"], "ok": params["y"] > -1})
+        found = s.best()
+        (probability,) = found.probabilities.values()
+        return found.is_confident, probability
+
+    assert best(0) == (True, 1.0)
+    assert best({"f": 0, "ok": 0}) == (True, 1.0)
+    assert best({"f": 0})[1] < 1
 
 
 def test_what_is_better_by_a_trifle_is_no_reason_to_leave_a_measured_point():
@@ -281,7 +346,7 @@ class TestConfirmOnTheWay:
                 assert at(asked.params) == pytest.approx(at(expected.params), abs=1e-3)
             s.tell(asked, measure(asked.params))
         kinds = [(e.why or {})["kind"] for e in s.evaluations.values()]
-        assert 1 <= kinds.count("confirming") <= (len(kinds) - 3) / 5
+        assert 1 <= kinds.count("confirming") + kinds.count("improving") <= (len(kinds) - 3) / 5
         assert s.best().is_confident
         assert s.best().expected == pytest.approx(s.recommend().expected, abs=1e-3)
 
@@ -295,6 +360,19 @@ class TestConfirmOnTheWay:
         assert confirming
         assert sum(e.price for e in confirming) <= 0.2 * (sum(e.price for e in asked) + 11)
         assert s.best().is_measured
+
+    def test_what_is_not_clearly_better_leaves_room_for_where_improvement_is_expected(self):
+        s = quick(EXACT)
+        for _ in range(24):
+            asked = s.ask()
+            s.tell(asked, measure(asked.params))
+        spent = [e for e in s.evaluations.values() if (e.why or {})["kind"] in ("confirming", "improving")]
+        kinds = {(e.why or {})["kind"] for e in spent}
+        assert kinds == {"confirming", "improving"}
+        assert len(spent) <= 21 / 5
+        assert all(b.id - a.id >= 5 for a, b in pairwise(spent))
+        improving = next(e for e in spent if (e.why or {})["kind"] == "improving")
+        assert "better measured point" in str(s.explain(improving))
 
     def test_a_rule_that_learns_nothing_asks_its_own_questions_alone(self):
         s = told(
@@ -314,7 +392,8 @@ class TestConfirmOnTheWay:
         assert due(initial + full * 4)
         assert not due(initial + full * 4, share=0)
         assert not due(initial + full * 4 + confirming)  # the next one would be two of six
-        assert due(initial + full * 8 + confirming)  # nothing was to be confirmed before
+        assert not due(initial + full * 8 + confirming)  # what nothing was to be confirmed of before is not made up for
+        assert not due(initial + full * 8 + ["improving"])
         assert due(initial + full * 6)
         assert due(initial + full * 4 + confirming + full * 4)
         assert due(initial + full * 9, share=0.1)

@@ -15,7 +15,7 @@ from torch import Tensor
 from pesky.acquire.fantasy import Pending
 from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
-from pesky.numerics.rng import Seed, Source, draw_seed
+from pesky.numerics.rng import Seed, Source, draw_seed, normal, uniform
 from pesky.numerics.runtime import Timings
 from pesky.optimum.sample import Optima, sample_cells, sample_optima
 from pesky.problem.fields import finite, whole
@@ -31,6 +31,10 @@ MOST_MEASURED = 512
 """Measured points that draws are looked at at: x* is near the best of them, or between all."""
 WORSE = 10.0
 """What a deviation of a violated constraint counts, in deviations of the objective, when measured points are ranked."""
+MOVED_FROM, MOST_MOVED = 8, 128
+"""Of so many of the best measured points the discrete moves are candidates as well, and at most so many of them .."""
+FOLLOWED, REACH = 3, 0.3
+""".. each so many times more with its real columns elsewhere, up to this far, most of them much nearer."""
 
 
 @dataclass(frozen=True)
@@ -75,21 +79,40 @@ class Context:
         return sample_optima(self.belief, samples, draws, self._candidates(candidates), polish_steps, self.generator)
 
     def _candidates(self, count: int) -> Float[Tensor, "*w n d"]:
-        """So many points all over the space, and the measured ones, of many those that are expected to be the best."""
-        return torch.cat([self.spread(count), self._measured], -2)
+        """Points all over the space, the measured ones, and what discrete moves lead to from the best of them."""
+        near = [] if self.space.is_continuous or self.belief.points.dim() > 2 else [self._moved()]
+        return torch.cat([self.spread(count), self._measured, *near], -2)
+
+    def _moved(self) -> Float[Tensor, "n d"]:
+        """The points a discrete move away from the best measured ones, as they are and with real columns elsewhere.
+
+        Minimizers of draws are sought by steps along the real columns alone: the others' values are those of
+        candidates, of which few of those all over the space have any one combination.
+        """
+        near = torch.cat([self.space.neighbors(u) for u in self._best_measured(MOVED_FROM)])[:MOST_MOVED]
+        real = self.space.continuous.to(near.device)
+        if not bool(real.any()):
+            return near
+        others = near.repeat(FOLLOWED, 1)
+        reach = REACH * 10 ** (-3 * uniform(self.generator, len(others), 1, like=near))
+        step = reach * normal(self.generator, *others.shape, like=near) * real
+        return self.space.snap(torch.cat([near, (others + step).clamp(0.0, 1.0)]))
 
     @cached_property
     def _measured(self) -> Float[Tensor, "*w n d"]:
         measured = self.belief.points
-        if measured.shape[-2] <= MOST_MEASURED:
-            return measured
+        return measured if measured.shape[-2] <= MOST_MEASURED else self._best_measured(MOST_MEASURED)
+
+    def _best_measured(self, count: int) -> Float[Tensor, "*w n d"]:
+        """The measured points that are expected to be the best."""
+        measured = self.belief.points
         with torch.no_grad():
             mean = self.belief.mean(for_hyper_samples(self.belief, measured))
         likelihoods = self.belief.likelihoods
         rows = likelihoods.inequalities(mean, -2) / likelihoods.units(self.belief.amplitude.sqrt())[..., None]
         violation = (-rows[..., 1:, :]).clamp(min=0.0).sum(-2)
         rank = over_hyper_samples(self.belief, rows[..., 0, :] + WORSE * violation).mean(-2)
-        best = rank.argsort(-1)[..., :MOST_MEASURED]
+        best = rank.argsort(-1)[..., :count]
         return torch.gather(measured, -2, best[..., None].expand(*best.shape, measured.shape[-1]))
 
 

@@ -15,7 +15,10 @@ def ask(
     study: StudyPath,
     task: Annotated[str | None, typer.Option(help="The task to ask of; the best one if not given.")] = None,
     confirm: Annotated[
-        bool, typer.Option("--confirm", help="Measure the point that would be recommended, if nobody has.")
+        bool,
+        typer.Option(
+            "--confirm", help="Measure the point that would be recommended, if nobody has, beyond the budget too."
+        ),
     ] = False,
     params: Annotated[
         str | None, typer.Option(help="Measure here, instead of where it tells most: JSON, or 'x=0.5 kind=a'.")
@@ -33,7 +36,8 @@ def ask(
     from pesky.study_file import StudyFile
 
     file = StudyFile.read(study, importing=False)
-    limit = Limit(file.budget.evaluations, file.budget.cost)
+    # who wants the answer confirmed wants it after the budget is spent
+    limit = Limit() if confirm else Limit(file.budget.evaluations, file.budget.cost)
     kept = open_study(file)
     given: Any = None if params is None else params_in("--params", [params] if "{" in params else shlex.split(params))
     asked = kept.ask(
@@ -51,8 +55,11 @@ def ask(
         return
     screen = console()
     why = "initial design" if kept.decision is None else f"chosen by {kept.rule.name}"
-    why = "as you wanted" if asked.why == {"kind": "enqueued"} else why
+    kind = (asked.why or {}).get("kind")
+    why = {"enqueued": "as you wanted", "confirming": "to confirm the recommendation"}.get(str(kind), why)
     why = why if asked.gain is None else f"expected gain {asked.gain:.3g} nats"
+    if confirm and kind != "confirming":
+        screen.print("Nothing is left to confirm at the recommended point: this is the next question.")
     screen.print(f"#{asked.id}: measure {asked.task} ({why})")
     width = max(map(len, asked.params))
     for name, value in asked.params.items():

@@ -1,6 +1,8 @@
 """The question that confirms a recommendation: what was not measured yet at the point that would be recommended."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import takewhile
 from math import exp
 
 from pesky.problem import Problem
@@ -18,27 +20,35 @@ from pesky.study.recommend import (
 )
 from pesky.study.recommendation import Recommendation
 
+ATTEMPTS = 2
+"""How often what fails is tried at a point; what is learnt of failures is once enough."""
 CERTAIN = 1e-3
 """A constraint that fails with less than this probability need not be checked."""
 BOLD = 0.6
 """The confidence that suffices for a point that is measured without noise before anyone uses it."""
-KIND = "confirming"
-"""What a question says of itself that confirms."""
+CLEARLY = 1e-2
+"""The part of the range of measured values by which a point is clearly better: less is left to the last evaluations."""
+KIND, IMPROVING = KINDS = "confirming", "improving"
+"""What a question says of itself that confirms, or that is where a better measured point is most to be expected."""
 
 
 def allowance(evaluations: Mapping[int, Evaluation], problem: Problem, share: float) -> float:
-    """What confirming may cost now, so that it takes no more than its share of all questions, the initial ones aside.
+    """What may be spent on the answer now: a point, once the questions since the last one have cost its multiple.
 
-    A point is begun only if that pays for all of its tasks.
+    So it takes no more than its share of all questions, the initial ones aside, and never several points in a row.
     """
-    asked = [e for e in evaluations.values() if (e.why or {}).get("kind") != "initial"]
-    if not asked:
-        return 0.0
-    confirming = [e for e in asked if (e.why or {}).get("kind") == KIND]
+    asked = [e for e in evaluations.values() if _kind(e) != "initial"]
     point = sum(typical_price(task, evaluations, problem) for task in problem.tasks)
-    spent, all_spent = (sum(cost_of(e, problem) for e in each) for each in (confirming, asked))
-    left = share * (all_spent + point) * (1 + 1e-9) - spent
-    return max(left, 0.0) if left >= point or asked[-1] in confirming else 0.0
+    spent = 0.0
+    while asked and _kind(asked[-1]) in KINDS:
+        spent += cost_of(asked.pop(), problem)
+    since = sum(cost_of(e, problem) for e in takewhile(lambda e: _kind(e) not in KINDS, reversed(asked)))
+    left = min(share * (since + point) * (1 + 1e-9), point) - spent
+    return left if spent or left >= point else 0.0
+
+
+def _kind(e: Evaluation) -> object:
+    return (e.why or {}).get("kind")
 
 
 def confirming_question(
@@ -56,18 +66,33 @@ def confirming_question(
 
 
 def early_question(
-    grounds: Grounds, evaluations: Mapping[int, Evaluation], tasks: Sequence[str], min_probability: float | None
+    grounds: Grounds,
+    evaluations: Mapping[int, Evaluation],
+    tasks: Sequence[str],
+    min_probability: float | None,
+    improving: Callable[[], Question],
 ) -> Question | None:
     """The same while there is more to learn: only at a point that is sure enough to be recommended though not measured.
 
-    Where the recommendation was measured, without noise, and nothing better is expected, it is the bolder point again.
+    Where that is not clearly better than what was measured already, it is the `improving` question. Where tasks are
+    measured apart it is the point as soon as it is better at all, or, without noise, the bolder one.
     """
     target = recommendation_from(grounds)
     if not target.is_confident:
         return None
+    if len(grounds.problem.tasks) == 1 and not _is_clearly_better(grounds, target):
+        return improving()
     if target.is_measured:
         target = _bolder(grounds) if is_no_better(grounds, best_anywhere(grounds), target) else None
     return None if target is None else _question_for(target, grounds, evaluations, tasks, min_probability)
+
+
+def _is_clearly_better(grounds: Grounds, target: Recommendation) -> bool:
+    """Whether it is worth an evaluation to have measured it, before anything is known for good."""
+    if target.is_measured:
+        return False
+    measured = best_from(grounds)
+    return measured is None or not measured.is_confident or not is_no_better(grounds, target, measured, CLEARLY)
 
 
 def _bolder(grounds: Grounds) -> Recommendation | None:
@@ -107,7 +132,9 @@ def _question_at(
         return None
     u = grounds.space.encode(target.params)
     outliers = {id_ for id_, _ in grounds.left_out}
-    tried = {e.task for e in evaluations.values() if e.task in tasks and e.id not in outliers and grounds.is_at(e, u)}
+    here = [e for e in evaluations.values() if e.task in tasks and e.id not in outliers and grounds.is_at(e, u)]
+    failed = Counter(e.task for e in grounds.failures_at(u))
+    tried = {e.task for e in here if e not in grounds.failed or failed[e.task] >= ATTEMPTS}
     left = [task for task in tasks if task not in tried and not {*problem.informs(task)} <= target.told.keys()]
     prices = {task: typical_price(task, evaluations, problem) for task in left}
     failing = {task: _failing(problem, task, target) for task in left}

@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.errors import DataError
-from pesky.model.belief import Belief
+from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.model.limited import with_conditions
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, conditions_of
@@ -16,7 +16,7 @@ from pesky.optimum.compare import probability_lower
 from pesky.optimum.recommend import recommend
 from pesky.problem import Constraint, Problem
 from pesky.space import Space
-from pesky.store import Evaluation
+from pesky.store import Evaluation, State
 from pesky.study.measured import MeasuredPoint, measured_points
 from pesky.study.outliers import Outlier, Place, trusted
 from pesky.study.prediction import Expectation, Prediction, expectations_at, predict_at
@@ -30,6 +30,8 @@ The lowest mean of many is lower than the truth there, the more so the less the 
 expected to be better turns out worse in half of all cases."""
 TRIVIAL = 1e-5
 """The part of the range of measured values of the objective that is no reason to leave a measured point."""
+UNSEEN = 0.5
+"""The part of the deviation of the objective's noise that is none either: one measurement would hardly show it."""
 SAME_POINT = 1e-6
 """Points closer than this in every column are the same to a recommendation."""
 
@@ -54,6 +56,8 @@ class Grounds:
     count: int
     left_out: frozenset[Place] = frozenset()
     """The values that are not believed, though they were told."""
+    failed: tuple[Evaluation, ...] = ()
+    """Those that failed, of tasks whose failures are not learnt: the model does not know of them."""
 
     @classmethod
     def of(cls, surrogates: Surrogates, evaluations: Mapping[int, Evaluation]) -> "Grounds":
@@ -89,7 +93,7 @@ class Grounds:
         U = surrogates.points.stack(point.evaluations[0] for point in points)
         encode, seed, count = surrogates.points.of, surrogates.seed, len(evaluations)
         given = (problem, surrogates.space, belief, spread, observations, points, U, encode, seed, count)
-        return cls(*given, left_out)
+        return cls(*given, left_out, tuple(e for e in evaluations.values() if _is_unlearnt_failure(problem, e)))
 
     def under(self, thresholds: Mapping[int, float]) -> "Grounds":
         """The same under other thresholds of some constraints, by their numbers."""
@@ -104,6 +108,10 @@ class Grounds:
         """What was measured at a point, if anything was."""
         here = (self.U - u).abs().amax(-1) < SAME_POINT
         return self.points[int(here.to(torch.uint8).argmax())] if bool(here.any()) else None
+
+    def failures_at(self, u: Float[Tensor, " d"]) -> list[Evaluation]:
+        """What failed at a point, in its order."""
+        return [e for e in self.failed if self.is_at(e, u)]
 
     def is_at(self, evaluation: Evaluation, u: Float[Tensor, " d"]) -> bool:
         """Whether an evaluation is of this point."""
@@ -120,9 +128,24 @@ class Grounds:
         return expectations_at(self.problem, self.belief, self.observations, U, exact)
 
 
+def _is_unlearnt_failure(problem: Problem, e: Evaluation) -> bool:
+    return e.state is State.FAILED and not e.is_given_up and problem.tasks[e.task].failures != "learn"
+
+
 def recommendation_from(grounds: Grounds) -> Recommendation:
     """The point to use: the best one anywhere, unless it is not sure enough to be better than the best measured one."""
+    found = _better_of_two(grounds)
+    return replace(found, advice=" ".join([found.advice, *_passed_over(grounds, found)]))
+
+
+def _better_of_two(grounds: Grounds) -> Recommendation:
+    """The best one anywhere or the best measured one, with the reasons."""
     measured, model = best_from(grounds), best_anywhere(grounds)
+    if failures := grounds.failures_at(grounds.space.encode(model.params)):
+        if measured is None or not measured.is_confident:
+            return replace(model, advice=f"Do not rely on it: {_failed(failures)}")
+        if model.params != measured.params:
+            return replace(measured, advice=f"{_advice_alone(measured)} {_failed_elsewhere(model, failures)}")
     if measured is None or model.params == measured.params:
         return replace(model, advice=_advice_alone(model))
     if model.is_confident != measured.is_confident:
@@ -140,12 +163,20 @@ def recommendation_from(grounds: Grounds) -> Recommendation:
     return replace(measured, advice=f"{_advice_alone(measured)} {_versus(model, better)}")
 
 
-def is_no_better(grounds: Grounds, model: Recommendation, measured: Recommendation) -> bool:
-    """Whether the model's point is expected to be better by a trifle at most, beside all values that were measured."""
+def is_no_better(grounds: Grounds, model: Recommendation, measured: Recommendation, trivial: float = TRIVIAL) -> bool:
+    """Whether the model's point is expected to be better by a trifle at most, beside all measured values or noise."""
     problem = grounds.problem
     values = [each.told[problem.objective] for each in grounds.points if problem.objective in each.told]
     spread = max(values) - min(values) if values else 0.0
-    return problem.sign * (measured.expected - model.expected) <= TRIVIAL * spread
+    if problem.sign * (measured.expected - model.expected) <= trivial * spread:
+        return True
+    if problem.objective in problem.known or problem.noise.get(problem.objective) == 0:
+        return False
+    belief, X = grounds.belief, torch.stack([grounds.space.encode(each.params) for each in (model, measured)])
+    with torch.no_grad():
+        mean = over_hyper_samples(belief, belief.mean(for_hyper_samples(belief, X)), 2)[..., 0, :].mean(0)
+    noise = over_hyper_samples(belief, belief.noise)[..., 0].mean()
+    return bool(mean[1] - mean[0] <= UNSEEN * noise.sqrt())
 
 
 def best_anywhere(grounds: Grounds, most: float = 1.0) -> Recommendation:
@@ -243,7 +274,7 @@ def _unmeasured(found: Recommendation) -> str:
     if found.is_measured:
         return "It was measured."
     what = "Only partly measured" if found.evaluations else "Not measured"
-    return f"{what} here: measure it before you use it, with `study.ask(confirm=True)` or `pesky ask --confirm`."
+    return f"{what} here: measure it before you use it, with `study.ask(confirm=True)` or `pesky ask FILE --confirm`."
 
 
 def _versus(other: Recommendation, better: float) -> str:
@@ -258,3 +289,51 @@ def _versus(other: Recommendation, better: float) -> str:
         f"The model expects {other.objective} = {other.expected:.6g} ± {other.deviation:.2g} at a point that was not "
         f"measured; that it is better has a probability of {better:.0%} only."
     )
+
+
+def _failed(failures: Sequence[Evaluation]) -> str:
+    """That a point was tried in vain, and why."""
+    last = failures[-1]
+    return f"#{last.id} was measured here and failed{f' ({last.error})' if last.error else ''}."
+
+
+def _failed_elsewhere(model: Recommendation, failures: Sequence[Evaluation]) -> str:
+    last = failures[-1]
+    why = f" ({last.error})" if last.error else ""
+    return f"The model expects {model.objective} = {model.expected:.6g} where #{last.id} failed{why}."
+
+
+def _passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
+    """Of a point that measured better and held every constraint as measured, why it is not the answer; or nothing."""
+    problem, objective = grounds.problem, grounds.problem.objective
+    better = [
+        point
+        for point in grounds.points
+        if objective in point.told
+        and point.is_complete(problem)
+        and grounds.space.contains(point.params)
+        and problem.sign * (found.expected - point.told[objective]) > 0
+        and all(
+            condition.holds(point.told[condition.outcome])
+            for condition in problem.conditions
+            if condition.outcome in point.told
+        )
+    ]
+    if not better:
+        return []
+    point = min(better, key=lambda each: problem.sign * each.told[objective])
+    u = grounds.space.encode(point.params)
+    (believed,) = grounds.expect(u[None], [point.exact(problem)])
+    short = {
+        text: p
+        for (text, p), asked in zip(believed.probabilities.items(), problem.confidences, strict=True)
+        if p < asked
+    }
+    if not short:
+        return []
+    text = min(short, key=lambda each: short[each])
+    ids = ", ".join(f"#{e.id}" for e in point.evaluations)
+    return [
+        f"{ids} measured {objective} = {point.told[objective]:.6g}, but holds {text} with a probability of "
+        f"{short[text]:.2f} only."
+    ]

@@ -4,12 +4,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from pesky.acquire import rule_of
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.decide import (
     Decision,
@@ -26,11 +28,12 @@ from pesky.model.surrogate import GP
 from pesky.numerics.rng import question_seed, source_of
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations
+from pesky.problem import Option
 from pesky.run.budget import Exhausted
 from pesky.run.spending import affordable
 from pesky.space.region import Region
 from pesky.store import Evaluation, Limit, Question
-from pesky.study.confirm import allowance, confirming_question, early_question
+from pesky.study.confirm import IMPROVING, allowance, confirming_question, early_question
 from pesky.study.design import InitialDesign
 from pesky.study.explain import reasons
 from pesky.study.limits import Request, check_worth, in_vain, tasks_left
@@ -114,9 +117,8 @@ class Suggester:
             self.decision = best = self.decide(evaluations, tasks, known, is_retry)
             check_worth(best, request, is_all=len(tasks) == len(wanted))
             gain = None if best.gain is None else float(best.gain)
-            u = best.u if self.region is None else self.region.nearest(best.u)
             why = {**(self._why or {}), **as_reasons(self.surrogates.left_out)}
-            return Question(tasks[int(best.task)], self.space.decode(u), gain, float(best.price), why)
+            return Question(tasks[int(best.task)], self._params_of(best), gain, float(best.price), why)
 
     def _confirming(
         self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str], is_requested: bool, is_retry: bool
@@ -131,10 +133,25 @@ class Suggester:
         if level != "full" or not (most := allowance(evaluations, self.problem, self.confirming_share)):
             return None
         with self.time_budget.time(level):
-            found = early_question(
-                Grounds.of_questions(self.surrogates, evaluations), learnt, tasks, self.min_probability
+            grounds = Grounds.of_questions(self.surrogates, evaluations)
+            improving = partial(self._improving, evaluations, tasks)
+            found = early_question(grounds, learnt, tasks, self.min_probability, improving)
+        return found if found is not None and found.price is not None and found.price <= most else None
+
+    def _improving(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Question:
+        """Where a better measured point is most to be expected: expected improvement with constraints."""
+        learnt, rule = self.surrogates.learnt(evaluations), rule_of("eic")
+        known = answered(self.problem, self.space, learnt.values(), tasks)
+        generator = source_of(question_seed(self.seed, len(evaluations) + 1))
+        with threads_for(len(evaluations)):
+            context = self._context(self.surrogates.believe(evaluations)[0], evaluations, generator)
+            options = task_options(self.problem, self.surrogates.points, learnt, tasks)
+            excluded = excluded_regions(
+                context.belief, context.confidence, self.surrogates.points.stack(learnt.values())
             )
-        return found if found is not None and found.price <= most else None
+            allowed = Restrictions(self.min_probability, excluded, self._duplicates(tasks, known))
+            best = select(TaskValues(context, rule, rule.acquisition(context), options), allowed)
+        return Question(tasks[int(best.task)], self._params_of(best), None, float(best.price), {"kind": IMPROVING})
 
     @contextmanager
     def _timed(self, is_retry: bool) -> Iterator[None]:
@@ -239,6 +256,10 @@ class Suggester:
         learnt = self.surrogates.learnt(evaluations)
         awaited = pending(self.problem, self.surrogates.points, learnt.values())
         return Context(belief, self.space, confidence, generator, awaited, len(evaluations), self.seed)
+
+    def _params_of(self, best: Decision) -> dict[str, Option]:
+        """The point of a decision, in the problem's own units."""
+        return self.space.decode(best.u if self.region is None else self.region.nearest(best.u))
 
     def _duplicates(self, tasks: Sequence[str], known: Answered) -> Duplicates | None:
         """Where each of the tasks need not, or must not, be asked; None where all may be asked anywhere."""
