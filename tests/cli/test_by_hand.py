@@ -203,6 +203,18 @@ def test_a_recommendation_is_confirmed_by_hand(pesky, project):
     assert "recommendation: the last question was to confirm it" in text
 
 
+def test_a_recommendation_is_confirmed_after_the_budget_is_spent(pesky, project):
+    for x in (0.1, 0.3, 0.5, 0.9):
+        told = f"f={(x - 0.7) ** 2}", f"c={0.45 - x}"
+        pesky("tell", "study.toml", "--params", json.dumps({"x": x, "k": "a"}), *told)
+    file = project.folder / "study.toml"
+    file.write_text(re.sub(r"evaluations = \d+", "evaluations = 1", file.read_text()))
+    first = json.loads(pesky("ask", "study.toml", "--json").stdout)
+    pesky("tell", "study.toml", first["id"], "--failed", "burst")
+    assert "the budget of 1 evaluation is spent" in pesky("ask", "study.toml", code=5).stderr
+    assert "to confirm the recommendation" in pesky("ask", "study.toml", "--confirm").stdout
+
+
 @pytest.mark.parametrize(
     "command", [["tell", "study.toml", "0", "f=1.5"], ["status", "study.toml"], ["show", "study.toml"]]
 )

@@ -75,8 +75,8 @@ class Study(StudyData):
         min_probability: Ask only where the probability that all constraints hold is at least this.
         deciding_share: Deciding takes at most so many times the time of measuring: quicker decisions fill in between
             full ones. Without it every decision is a full one.
-        confirming_share: The share of the cost of all questions that goes to measuring what would be recommended, so
-            that there is a measured answer at any time; 0 leaves all to the rule, as "random" and "sobol" do.
+        confirming_share: The share of the cost of all questions that goes to the answer: to what would be recommended,
+            or to where a better measured point is expected; 0 leaves all to the rule, as "random" and "sobol" do.
     """
 
     def __init__(

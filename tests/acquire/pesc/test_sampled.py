@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 from acquire.brute import brute_force
-from small_beliefs import difference_quotient, make_belief
+from small_beliefs import difference_quotient, hyperparameters, make_belief
 
 from benchmarks.gain_curves import gain_curves
 from benchmarks.grid_truth import GridSize, check, draw_grid_dataset
@@ -16,7 +16,8 @@ from pesky.acquire.fantasy import Pending
 from pesky.acquire.grouped.gain import GroupedGain
 from pesky.acquire.pesc.gain import InformationGain
 from pesky.acquire.pesc.sampled import MOST_PENDING
-from pesky.problem import Real
+from pesky.model import GaussianProcess
+from pesky.problem import Integer, Real
 from pesky.space import Space
 
 QUICK = replace(DEFAULT, cells=60, candidates=128)
@@ -130,3 +131,16 @@ def test_who_says_how_ep_is_done_has_ep():
     assert rule_of("pesc", draws=99) == PredictiveEntropySearch(replace(DEFAULT, draws=99))  # cells are chosen of them
     assert rule_of("pesc", options="ep") == PredictiveEntropySearch(EP)
     assert rule_of("pesc", options="paper", candidates=99) == PredictiveEntropySearch(replace(PAPER, candidates=99))
+
+
+def test_in_mixed_spaces_draws_are_looked_at_one_move_from_what_is_good():
+    space = Space({"k": Integer(1, 60), "x": Real(0, 1)})
+    X = space.snap(torch.rand(20, 2, generator=torch.Generator().manual_seed(0)))
+    y = (X - 0.3).square().sum(-1)
+    h = hyperparameters(1, 2, lengthscale=0.4, noise=1e-6)
+    belief = GaussianProcess("se", X[None], y[None], torch.ones(1, 20, dtype=torch.bool), h, snap=space.snap)
+    found = Context(belief, space, torch.zeros(0), torch.Generator().manual_seed(0))._candidates(32)
+    near = space.neighbors(X[y.argmin()])
+    assert all((found == move).all(-1).any() for move in near)
+    assert all((found[:, 0] == move[0]).sum() >= 4 for move in near)  # with other values of x as well
+    torch.testing.assert_close(space.snap(found), found)
