@@ -107,6 +107,16 @@ def mean_and_error(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), float(error)
 
 
+def paired(results: RealResults, label: str, reference: str) -> tuple[np.ndarray, np.ndarray]:
+    """Values and final values less the reference's, a row for each repetition that both have."""
+    ours = {record.repetition: row for row, record in enumerate(results.runs[label])}
+    theirs = {record.repetition: row for row, record in enumerate(results.runs[reference])}
+    both = sorted(ours.keys() & theirs.keys())  # the same seed, and so the same first points
+    mine, other = [ours[each] for each in both], [theirs[each] for each in both]
+    values = results.values(label)[1][mine] - results.values(reference)[1][other]
+    return values, results.final(label)[mine] - results.final(reference)[other]
+
+
 def reached(results: RealResults, label: str, target: float) -> int | None:
     """Evaluations' worth of cost from which on the mean is at least as good as the target; None if never."""
     n, values = results.values(label)

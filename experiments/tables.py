@@ -15,7 +15,7 @@ import numpy as np
 from experiments.compare import Difference, compare
 from experiments.curves import Results, load
 from experiments.files import OUT
-from experiments.real_results import RealResults, load_runs, mean_and_error, reached
+from experiments.real_results import RealResults, load_runs, mean_and_error, paired, reached
 
 # A mark whose end was forgotten must not swallow the text up to the next table's.
 PLACE = re.compile(r"(<!-- table:([\w.-]+) -->\n)((?:(?!<!-- table:).)*?)(<!-- end -->)", re.DOTALL)
@@ -23,6 +23,8 @@ REFERENCES = ("pesc", "pesc-ep", "pesc decoupled", "pesc coupled")
 """What the other rules are compared with: the first of these that there is."""
 FAR = 0.01
 """Gaps above this, at the last milestone, are counted: of a noise-free problem, runs at a local solution."""
+TENTHS = (2, 5, 7, 10)
+"""Of the evaluations of a real experiment: where its contenders are compared."""
 TIMED = ("pesc", "pesc-ep", "pesc-fine", "pesc-paper", "pesc decoupled")
 STAGES = {
     "x*": "x\\*",
@@ -116,7 +118,7 @@ def table_of_runs(results: RealResults) -> str:
     target = float(results.values("pesc")[1][:, -1].mean()) if "pesc" in results.runs else None
     lines = []
     for label, records in results.runs.items():
-        values = results.values(label)[1]
+        values, holds = results.values(label)[1], [record.is_feasible for record in records]
         at = None if target is None else reached(results, label, target)
         asked = " + ".join(f"{np.mean([r.asked[task] for r in records]):.0f} {task}" for task in records[0].asked)
         seconds = [float(np.mean([r.seconds - r.measuring for r in records])) / sum(records[0].asked.values())]
@@ -124,6 +126,7 @@ def table_of_runs(results: RealResults) -> str:
             f"`{label}`",
             within(*mean_and_error(values[:, half])),
             within(*mean_and_error(results.final(label))),
+            MISSING if not any(holds) else f"{results.final(label)[holds].mean():.3g}",
             f"{sum(not record.is_feasible for record in records)} of {len(records)}",
             MISSING if at is None else str(at),
             asked,
@@ -135,15 +138,31 @@ def table_of_runs(results: RealResults) -> str:
         results.unit,
         f"n = {n[half]}",
         f"n = {n[-1]}, measured again",
+        "without the infeasible",
         "infeasible",
         "as good as `pesc` at the end from",
     ]
     return markdown([*heads, "asked", "failed", "seconds beside measuring, per question", "the paper's"], lines)
 
 
-def within(mean: float, error: float) -> str:
-    """The mean and its standard error, where there is one."""
-    return f"{mean:.3g}" if np.isnan(error) else f"{mean:.3g} ± {float(f'{error:.1g}'):g}"  # 10, not 1e+01
+def table_of_differences(results: RealResults, reference: str) -> str:
+    """A line per contender of a real experiment: its values less the reference's, paired by repetition."""
+    n = results.runs[reference][0].n
+    at = sorted({max((i for i, count in enumerate(n) if 10 * count <= tenth * n[-1]), default=0) for tenth in TENTHS})
+    lines = []
+    for label in results.runs:
+        values, final = paired(results, label, reference)
+        if label != reference and len(final):
+            cells = [within(*mean_and_error(each), sign="+") for each in (*values[:, at].T, final)]
+            lines.append([f"`{label}`", *cells, str(len(final))])
+    heads = [f"{results.unit}, less that of `{reference}`", *(f"n = {n[i]}" for i in at)]
+    return markdown([*heads, f"n = {n[-1]}, measured again", "repetitions of both"], lines)
+
+
+def within(mean: float, error: float, sign: str = "-") -> str:
+    """The mean and its standard error, where there is one; with sign "+" the mean has one always."""
+    shown = f"{mean:{sign}.3g}"
+    return shown if np.isnan(error) else f"{shown} ± {float(f'{error:.2g}'):g}"  # 160, not 1.6e+02
 
 
 def table_of_times(data: Path) -> str:
@@ -171,7 +190,9 @@ def tables_of(path: Path) -> str:
         return "(not run yet)\n"
     content = json.loads(path.read_text())
     if "runs" in content:
-        return table_of_runs(load_runs(path))
+        runs = load_runs(path)
+        is_compared = "pesc" in runs.runs and len(runs.runs) > 1
+        return table_of_runs(runs) + (f"\n{table_of_differences(runs, 'pesc')}" if is_compared else "")
     if "summary" in content:
         return table_of_accuracy(content)
     results = load(path)

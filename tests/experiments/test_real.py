@@ -12,7 +12,7 @@ from experiments import figure_3a, figure_3b
 from experiments.draw import draw_file
 from experiments.real import RealContender, RealExperiment, RealRun
 from experiments.real_command import main, parser
-from experiments.real_results import load_runs, mean_and_error, reached, save_runs
+from experiments.real_results import load_runs, mean_and_error, paired, reached, save_runs
 from experiments.real_run import advance, is_done, load_run
 from experiments.tables import tables_of
 from pesky import Problem, Real, Task
@@ -105,7 +105,7 @@ def test_the_command_writes_results_a_picture_and_a_table(tmp_path: Path, capsys
     for path in draw_file(tmp_path / "3a.json"):
         assert path.stat().st_size > 1000
     table = tables_of(tmp_path / "3a.json").splitlines()
-    assert table[0].startswith("| error, % | n = 3 | n = 3, measured again | infeasible |")
+    assert table[0].startswith("| error, % | n = 3 | n = 3, measured again | without the infeasible | infeasible |")
     assert table[2].startswith("| `pesc` |")
     assert table[2].endswith("| 7 ± 1 |")
     assert " 3 all " in table[2]
@@ -129,6 +129,29 @@ def test_the_target_is_reached_when_it_is_kept(tmp_path: Path):
     assert json.loads((tmp_path / "3a.json").read_text())["evaluations"] == 4
     longer = save_runs(tmp_path / "3a.json", EXPERIMENT, 8, runs[:1])
     assert [record.repetition for record in longer.runs["pesc"]] == [0]
+
+
+def test_contenders_are_compared_in_the_repetitions_that_both_have(tmp_path: Path):
+    runs = []
+    ours = [("pesc", 0, 0.9, 0.3), ("pesc", 1, 0.7, 0.2), ("pesc", 2, 0.1, 0.1)]
+    for label, repetition, first, last in [*ours, ("pesc decoupled", 2, 0.4, 1.0), ("pesc decoupled", 0, 0.8, 0.4)]:
+        run = RealRun(label, repetition, asked={"all": 2})
+        run.looks = [
+            {"n": n, "params": {"x": 0.25}, "measured": {"f": f, "c": 0.1}} for n, f in ((1, first), (2, last))
+        ]
+        run.last = [{"f": last, "c": 0.1 if last < 1 else 0.7}] * 2
+        runs.append(run)
+    results = save_runs(tmp_path / "3a.json", EXPERIMENT, 2, runs)
+    values, final = paired(results, "pesc decoupled", "pesc")
+    np.testing.assert_allclose(values, [[-10, 10], [30, 90]])
+    np.testing.assert_allclose(final, [10, 90])
+    table = tables_of(tmp_path / "3a.json").split("\n\n")
+    assert "| 70 ± 30 | 40 | 1 of 2 |" in table[0]  # the mean of all, and of the one that is feasible
+    assert table[1].splitlines() == [
+        "| error, %, less that of `pesc` | n = 1 | n = 2 | n = 2, measured again | repetitions of both |",
+        "| --- | --- | --- | --- | --- |",
+        "| `pesc decoupled` | +10 ± 20 | +50 ± 40 | +50 ± 40 | 2 |",
+    ]
 
 
 # -- the figures of the paper, tiny ------------------------------------------------------------------------------------
