@@ -95,3 +95,10 @@ def test_in_a_browser_every_picture_is_drawn_without_an_error_and_the_table_sort
     assert down == up[::-1]
     if name == "hostile":
         assert title == SCRIPT
+        return
+    titles = "[...document.querySelectorAll('.gtitle')].map(each => Math.ceil(each.getBoundingClientRect().right))"
+    widths = "[...document.querySelectorAll('.picture .main-svg')].map(each => each.getBoundingClientRect().width)"
+    phone = visit(page, DRAW, titles, widths, "document.body.scrollWidth", width=390)
+    assert max(phone.answers[1]) <= 390
+    assert max(phone.answers[2]) >= 620  # what has many panels is scrolled
+    assert phone.answers[3] == 390  # and the page is not

@@ -168,7 +168,7 @@ def _key(snapshot: Snapshot) -> str:
 def _static(name: str) -> Response:
     package = files("pesky")
     parts = {each.name: each for each in (package / "page" / "static").iterdir()}
-    parts |= {"report.css": package / "show" / "page.css", "titles.js": package / "show" / "titles.js"}
+    parts |= {"report.css": package / "show" / "page.css", "fit.js": package / "show" / "fit.js"}
     if name not in parts:
         return JSONResponse({"error": "there is no such file"}, 404)
     text = parts[name].read_text(encoding="utf-8")

@@ -7,10 +7,9 @@
 
   function draw(place) {
     const figure = data.figures[Number(place.dataset.figure)];
-    const layout = wrapTitle({ ...figure.layout, template: dark.matches ? data.dark : data.light }, place.clientWidth);
-    if (layout.width && layout.width <= 1100) delete layout.width;
+    const layout = fitted({ ...figure.layout, template: dark.matches ? data.dark : data.light }, place.parentNode.clientWidth);
     drawn.add(place);
-    Plotly.react(place, figure.data, layout, { ...data.config, ...(place.clientWidth < 700 ? { displayModeBar: false } : {}) });
+    Plotly.react(place, figure.data, layout, { ...data.config, ...(place.parentNode.clientWidth < 700 ? { displayModeBar: false } : {}) });
   }
 
   const seen = new IntersectionObserver((entries) => {

@@ -63,7 +63,7 @@ def page_of(findings: Findings) -> str:
         f"<title>{name}</title><style>{_part('page.css')}</style></head><body><main><h1>{name}</h1>{parts}</main>"
         f"<script nonce='{nonce}'>{_plotly_js()}</script>"
         f"<script type='application/json' id='data'>{_json(data)}</script>"
-        f"<script nonce='{nonce}'>{_part('titles.js')}{_part('page.js')}</script></body></html>"
+        f"<script nonce='{nonce}'>{_part('fit.js')}{_part('page.js')}</script></body></html>"
     )
 
 

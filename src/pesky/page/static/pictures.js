@@ -3,7 +3,7 @@
 import { get } from "/static/api.js";
 import { element } from "/static/dom.js";
 import { optionsOf } from "/static/options.js";
-import "/static/titles.js";
+import "/static/fit.js";
 
 const NAMES = ["progress", "belief", "why", "limits", "importance", "parallel", "timeline", "calibration"];
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
@@ -51,10 +51,7 @@ class Picture {
     this.drawn = figure;
     const Plotly = await plotly();
     const room = this.figure.clientWidth;
-    const layout = window.wrapTitle({ ...figure.layout, template: dark.matches ? figure.dark : figure.light, uirevision: this.key }, room);
-    // what has many panels is scrolled on a phone, since it could not be read otherwise
-    if (room >= 700 && layout.width && layout.width <= 1100) delete layout.width;
-    else if (room < 700) layout.width = Math.max(room, Math.min(layout.width ?? 0, 900), this.name === "progress" || this.name === "timeline" ? 0 : 620);
+    const layout = window.fitted({ ...figure.layout, template: dark.matches ? figure.dark : figure.light, uirevision: this.key }, room);
     this.figure.classList.remove("empty");
     this.plot.classList.remove("faint-plot");
     await Plotly.react(this.plot, figure.data, layout, { ...figure.config, ...(room < 700 ? { displayModeBar: false } : {}) });

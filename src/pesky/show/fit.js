@@ -1,6 +1,11 @@
-// A title of Plotly's is one line, however narrow the screen is: this breaks it, and makes room for what it takes.
+// What makes a figure fit the room that a screen has for it, in pixels: on a phone what has many panels keeps a width at which it can
+// be read, and is scrolled; and a title of Plotly's, which is one line however long, is broken, with room for what it takes.
 "use strict";
-globalThis.wrapTitle = (layout, room) => {
+globalThis.fitted = (given, room) => {
+  const layout = { ...given };
+  const isOne = /^<b>(Progress|Timeline|Best measured)/.test(layout.title?.text ?? "") || layout.height <= 240;
+  if (room >= 700 && layout.width && layout.width <= 1100) delete layout.width;
+  else if (room < 700) layout.width = Math.max(room, Math.min(layout.width ?? 0, 900), isOne ? 0 : 620);
   const parts = /^<b>(.*?)<\/b>(?:<br>(<span[^>]*>)(.*)<\/span>)?$/.exec(layout.title?.text ?? "");
   if (!parts) return layout;
   const broken = (text, size) => {
