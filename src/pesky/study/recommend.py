@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.errors import DataError
-from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
+from pesky.model.belief import Belief
 from pesky.model.limited import with_conditions
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, conditions_of
@@ -28,10 +28,9 @@ SURE = 0.9
 
 The lowest mean of many is lower than the truth there, the more so the less the model fits: a point that is only
 expected to be better turns out worse in half of all cases."""
-TRIVIAL = 1e-5
-"""The part of the range of measured values of the objective that is no reason to leave a measured point."""
-UNSEEN = 0.5
-"""The part of the deviation of the objective's noise that is none either: one measurement would hardly show it."""
+TRIVIAL, TRIVIAL_IN_NOISE = 1e-5, 2e-3
+"""The part of the range of measured values of the objective that is no reason to leave a measured point; and where the
+objective has noise, which few values are known by too well."""
 SAME_POINT = 1e-6
 """Points closer than this in every column are the same to a recommendation."""
 
@@ -164,19 +163,13 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
 
 
 def is_no_better(grounds: Grounds, model: Recommendation, measured: Recommendation, trivial: float = TRIVIAL) -> bool:
-    """Whether the model's point is expected to be better by a trifle at most, beside all measured values or noise."""
+    """Whether the model's point is expected to be better by a trifle at most, beside all values that were measured."""
     problem = grounds.problem
     values = [each.told[problem.objective] for each in grounds.points if problem.objective in each.told]
     spread = max(values) - min(values) if values else 0.0
-    if problem.sign * (measured.expected - model.expected) <= trivial * spread:
-        return True
-    if problem.objective in problem.known or problem.noise.get(problem.objective) == 0:
-        return False
-    belief, X = grounds.belief, torch.stack([grounds.space.encode(each.params) for each in (model, measured)])
-    with torch.no_grad():
-        mean = over_hyper_samples(belief, belief.mean(for_hyper_samples(belief, X)), 2)[..., 0, :].mean(0)
-    noise = over_hyper_samples(belief, belief.noise)[..., 0].mean()
-    return bool(mean[1] - mean[0] <= UNSEEN * noise.sqrt())
+    is_exact = problem.objective in problem.known or problem.noise.get(problem.objective) == 0
+    least = trivial if is_exact else max(trivial, TRIVIAL_IN_NOISE)
+    return problem.sign * (measured.expected - model.expected) <= least * spread
 
 
 def best_anywhere(grounds: Grounds, most: float = 1.0) -> Recommendation:
