@@ -17,6 +17,7 @@ from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.numerics.rng import Seed, Source, draw_seed, normal, uniform
 from pesky.numerics.runtime import Timings
+from pesky.optimum.measured import best_measured
 from pesky.optimum.sample import Optima, sample_cells, sample_optima
 from pesky.problem.fields import finite, whole
 from pesky.space import Space
@@ -27,10 +28,6 @@ CHUNK = {"cpu": 2_000_000, "cuda": 400_000_000}
 """Numbers in the largest tensor of one evaluation, on each kind of device; more points are taken in turns."""
 
 
-MOST_MEASURED = 512
-"""Measured points that draws are looked at at: x* is near the best of them, or between all."""
-WORSE = 10.0
-"""What a deviation of a violated constraint counts, in deviations of the objective, when measured points are ranked."""
 MOVED_FROM, MOST_MOVED = 8, 128
 """Of so many of the best measured points the discrete moves are candidates as well, and at most so many of them .."""
 FOLLOWED, REACH = 3, 0.3
@@ -89,7 +86,7 @@ class Context:
         Minimizers of draws are sought by steps along the real columns alone: the others' values are those of
         candidates, of which few of those all over the space have any one combination.
         """
-        near = torch.cat([self.space.neighbors(u) for u in self._best_measured(MOVED_FROM)])[:MOST_MOVED]
+        near = torch.cat([self.space.neighbors(u) for u in best_measured(self.belief, MOVED_FROM)])[:MOST_MOVED]
         real = self.space.continuous.to(near.device)
         if not bool(real.any()):
             return near
@@ -100,20 +97,7 @@ class Context:
 
     @cached_property
     def _measured(self) -> Float[Tensor, "*w n d"]:
-        measured = self.belief.points
-        return measured if measured.shape[-2] <= MOST_MEASURED else self._best_measured(MOST_MEASURED)
-
-    def _best_measured(self, count: int) -> Float[Tensor, "*w n d"]:
-        """The measured points that are expected to be the best."""
-        measured = self.belief.points
-        with torch.no_grad():
-            mean = self.belief.mean(for_hyper_samples(self.belief, measured))
-        likelihoods = self.belief.likelihoods
-        rows = likelihoods.inequalities(mean, -2) / likelihoods.units(self.belief.amplitude.sqrt())[..., None]
-        violation = (-rows[..., 1:, :]).clamp(min=0.0).sum(-2)
-        rank = over_hyper_samples(self.belief, rows[..., 0, :] + WORSE * violation).mean(-2)
-        best = rank.argsort(-1)[..., :count]
-        return torch.gather(measured, -2, best[..., None].expand(*best.shape, measured.shape[-1]))
+        return best_measured(self.belief)
 
 
 class AcquisitionFunction(ABC):

@@ -14,6 +14,7 @@ from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Belief, Evaluator, InLockstep, Paths, PathsInLockstep, PosteriorMoments
 from pesky.model.gp import VARIANCE_FLOOR
+from pesky.model.moments import Moments, Slopes, moments_of, slopes_of
 from pesky.numerics.rng import Source
 from pesky.observations import Observations
 from pesky.space.exact import Exact, evaluate
@@ -100,9 +101,7 @@ class WithExactRows:
 
     def exact(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b k x"]:
         """The known rows; differentiable once."""
-        shape = X.shape[:-1]
-        while X.dim() > 2 and X.stride(0) == 0:
-            X = X[0]  # the same points for every hyperparameter sample
+        shape, X = X.shape[:-1], _once(X)
         each = [evaluate(X.reshape(-1, X.shape[-1]), row) for row in self.rows]
         return torch.stack([values.view(X.shape[:-1]).expand(shape) for values in each], -2)
 
@@ -116,6 +115,23 @@ class WithExactRows:
 
     def variance(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         return self.merge(self.belief.variance(X), VARIANCE_FLOOR, -2)
+
+    def moments(self, X: Float[Tensor, "*b x d"]) -> Moments:
+        return self._completed(moments_of(self.belief, X), X)
+
+    def slopes(self, X: Float[Tensor, "*b x d"]) -> tuple[Moments, Slopes]:
+        moments, slopes = slopes_of(self.belief, X)
+        by_mean = self.merge(slopes.mean, self.exact_slopes(X), -3)
+        return self._completed(moments, X.detach()), Slopes(by_mean, self.merge(slopes.variance, 0.0, -3))
+
+    def exact_slopes(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b k x d"]:
+        """The gradients of the known rows."""
+        shape, X = X.shape, _once(X.detach())
+        each = [row.gradients(X.reshape(-1, X.shape[-1])) for row in self.rows]
+        return torch.stack([gradients.view(X.shape).expand(shape) for gradients in each], -3)
+
+    def _completed(self, moments: Moments, X: Float[Tensor, "*b x d"]) -> Moments:
+        return Moments(self.merge(moments.mean, self.exact(X), -2), self.merge(moments.variance, VARIANCE_FLOOR, -2))
 
     def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]:
         return self.merge(self.belief.covariance(X, Z), self._exact_covariance(X, Z), -3)
@@ -135,6 +151,13 @@ class WithExactRows:
 
     def paths(self, count: int, source: Source) -> PathsWithExactRows:
         return PathsWithExactRows(self, self.belief.paths(count, source))
+
+
+def _once(X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*c x d"]:
+    """The points without what repeats them for every hyperparameter sample."""
+    while X.dim() > 2 and X.stride(0) == 0:
+        X = X[0]
+    return X
 
 
 def with_exact_rows(
@@ -168,10 +191,8 @@ class PathsWithExactRows:
 
     def at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b j m"], Float[Tensor, "*b j m d"]]:
         value, gradient = self.drawn.at(X)
-        flat = X.detach().reshape(-1, X.shape[-1])
-        slopes = torch.stack([row.gradients(flat).view(X.shape) for row in self.belief.rows], -3)
         merge = self.belief.merge
-        return merge(value, self.belief.exact(X).detach(), -2), merge(gradient, slopes, -3)
+        return merge(value, self.belief.exact(X).detach(), -2), merge(gradient, self.belief.exact_slopes(X), -3)
 
     def select(self, index: Int[Tensor, "*b r"]) -> PathsWithExactRows:
         return PathsWithExactRows(self.belief, self.drawn.select(index))

@@ -20,7 +20,8 @@ from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Evaluator, PosteriorMoments, union
 from pesky.model.hyper import AT_ONCE, Hyperparameters, in_parts, padded_gram
-from pesky.model.kernel import Kernel, correlation, frequencies, squared_distance
+from pesky.model.kernel import Kernel, correlation, correlation_and_slope, frequencies, squared_distance
+from pesky.model.moments import Moments, Slopes
 from pesky.model.paths import RandomFeaturePaths
 from pesky.numerics.rng import Source, normal
 
@@ -166,7 +167,9 @@ class GaussianProcess:
         return self._prior(self.scaled_inputs, X) * self._there[..., None]
 
     def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
-        to_data = self._to_data(self._rows(X))
+        return self._mean(self._to_data(self._rows(X)))
+
+    def _mean(self, to_data: Float[Tensor, "*b j n x"]) -> Float[Tensor, "*b j x"]:
         return self.prior_mean[..., None] + (self.weights[..., None, :] @ to_data)[..., 0, :]
 
     def variance(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
@@ -176,6 +179,34 @@ class GaussianProcess:
         explained = torch.linalg.solve_triangular(self.root, to_data, upper=False).square().sum(-2)
         # Rounding leaves an error of this share of the amplitude, of either sign.
         return (self.amplitude[..., None] - explained).clamp(min=VARIANCE_FLOOR * self.amplitude[..., None])
+
+    def moments(self, X: Float[Tensor, "*b x d"]) -> Moments:
+        to_data = self._to_data(self._rows(X))
+        return Moments(self._mean(to_data), self._variance(to_data))
+
+    def slopes(self, X: Float[Tensor, "*b x d"]) -> tuple[Moments, Slopes]:
+        """The moments, and their gradients by x, of which none is to be differentiated further.
+
+        With k_i = k(x, x_i), the mean is sum_i w_i k_i and the variance amplitude - k' K^-1 k: both gradients are sums
+        of dk_i / dx, with weights w_i and -2 [K^-1 k]_i.
+        """
+        with torch.no_grad():
+            here = self._rows(X)
+            correlations, pull = correlation_and_slope(self.kernel, squared_distance(self.scaled_inputs, here))
+            scale = self.amplitude[..., None, None] * self._there[..., None]
+            to_data, pull = correlations.mul_(scale), pull.mul_(scale)
+            half = torch.linalg.solve_triangular(self.root, to_data, upper=False)
+            solved = torch.linalg.solve_triangular(self.root.mT, half, upper=True)
+            floor = VARIANCE_FLOOR * self.amplitude[..., None]
+            variance = self.amplitude[..., None] - half.square().sum(-2)
+            weights = torch.where((variance > floor)[..., None, :], -2 * solved, 0.0)
+            by_x = [self._pulled(pull * each, here) for each in (self.weights[..., None], weights)]
+            return Moments(self._mean(to_data), torch.maximum(variance, floor)), Slopes(*by_x)
+
+    def _pulled(self, weights: Float[Tensor, "*b j n x"], here: Float[Tensor, "*b j x d"]) -> Float[Tensor, "*b j x d"]:
+        """The sum of weights (x_i - x), in scaled coordinates, by the coordinates of the cube that are free."""
+        gradient = weights.mT @ self.scaled_inputs - weights.sum(-2)[..., None] * here
+        return torch.where(self._free, gradient / self.lengthscale[..., None, :], 0.0)
 
     def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]:
         X, Z = self._rows(X), self._rows(Z)
@@ -224,7 +255,7 @@ class GaussianProcess:
             sine=sine,
             correction=self.amplitude[..., None, None] * solved.mT,
             snap=self.snap,
-            free=self._free(),
+            free=self._free,
         )
 
     def _for_rows(self, frequency: Float[Tensor, "*w r d"]) -> Float[Tensor, "*#f r d"]:
@@ -236,6 +267,7 @@ class GaussianProcess:
         """How many data, which come first, each of the studies in lockstep has; None of a single one: all that are."""
         return self.mask.sum(-1).amax(-1).tolist() if self.mask.dim() > 2 else None
 
+    @cached_property
     def _free(self) -> Bool[Tensor, " d"]:
         """Dimensions along which the belief varies smoothly: those whose gradient passes the rounding."""
         middle = self.X.new_full((self.X.shape[-1],), 0.5)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.likelihood import Conditions, Likelihoods
 from pesky.model.belief import Belief, InLockstep
 from pesky.model.derived import DerivedBelief
+from pesky.model.moments import Moments, Slopes, moments_of, slopes_of
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,12 @@ class WithConditions(DerivedBelief):
     @cached_property
     def _likelihoods(self) -> Likelihoods:
         return replace(self.belief.likelihoods, conditions=self.conditions)
+
+    def moments(self, X: Float[Tensor, "*b x d"]) -> Moments:
+        return moments_of(self.belief, X)
+
+    def slopes(self, X: Float[Tensor, "*b x d"]) -> tuple[Moments, Slopes]:
+        return slopes_of(self.belief, X)
 
     def of(self, some: Bool[Tensor, " w"]) -> WithConditions:
         assert isinstance(self.belief, InLockstep)

@@ -5,6 +5,7 @@ column covers [low - step/2, high + step/2], so that every integer has a cell of
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -30,9 +31,14 @@ def size(parameter: Parameter) -> int:
 
 def to_unit(parameter: Parameter, value: Option) -> Float[Tensor, " w"]:
     """The columns of a value that belongs to the parameter."""
+    return to_units(parameter, [value])[0]
+
+
+def to_units(parameter: Parameter, values: Sequence[Option]) -> Float[Tensor, "n w"]:
+    """The columns of many values that belong to the parameter."""
     if isinstance(parameter, Choice):
-        return one_hot(torch.tensor(parameter.options.index(value)), len(parameter.options)).double()
-    return _to_unit(parameter, torch.tensor([float(value)], dtype=torch.float64))
+        return one_hot(torch.tensor([parameter.options.index(v) for v in values]), len(parameter.options)).double()
+    return _to_unit(parameter, torch.tensor([float(v) for v in values], dtype=torch.float64)[:, None])
 
 
 def to_place(parameter: Parameter, value: Option) -> Float[Tensor, " w"] | None:

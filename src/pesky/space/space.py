@@ -1,6 +1,6 @@
 """The space: every parameter's columns side by side, as points u of the unit cube."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -93,6 +93,14 @@ class Space:
         parts = [columns.to_place(p, params[name]) for name, p in self.parameters.items()]
         placed = [part for part in parts if part is not None]
         return torch.cat(placed) if len(placed) == len(parts) else None
+
+    def place_all(self, many: Sequence[Mapping[str, Option]]) -> list[Float[Tensor, " d"] | None]:
+        """The same of many values; those within the bounds at once."""
+        is_inside = [self.contains(params) for params in many]
+        inside = [params for params, is_in in zip(many, is_inside, strict=True) if is_in]
+        parts = [columns.to_units(p, [params[name] for params in inside]) for name, p in self.parameters.items()]
+        placed = iter(torch.cat(parts, -1) if inside else ())
+        return [next(placed) if is_in else self.place(params) for params, is_in in zip(many, is_inside, strict=True)]
 
     def decode(self, u: Float[Tensor, " d"]) -> dict[str, Option]:
         """The values that a point of the unit cube stands for."""

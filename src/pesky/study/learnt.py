@@ -24,6 +24,7 @@ class Learnt:
 
     def __call__(self, evaluations: Mapping[int, Evaluation]) -> Mapping[int, Evaluation]:
         """Those of them, by their ids; the very same objects where there is nothing to leave out."""
+        self._points.remember(evaluations.values())
         found: dict[int, Evaluation] = {}
         for id_, each in evaluations.items():
             before, part = self._known.get(id_, (None, None))

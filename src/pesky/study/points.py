@@ -25,8 +25,13 @@ class Points:
     def place(self, evaluation: Evaluation) -> Float[Tensor, " d"] | None:
         """The same, also outside of the unit cube; None where it has no place that tells of the cube."""
         if evaluation.id not in self._encoded:
-            self._encoded[evaluation.id] = self.space.place(evaluation.params)
+            self.remember([evaluation])
         return self._encoded[evaluation.id]
+
+    def remember(self, evaluations: Iterable[Evaluation]) -> None:
+        """Encodes those of them that are new, all at once."""
+        new = [e for e in evaluations if e.id not in self._encoded]
+        self._encoded.update(zip((e.id for e in new), self.space.place_all([e.params for e in new]), strict=True))
 
     def stack(self, evaluations: Iterable[Evaluation]) -> Float[Tensor, "n d"]:
         """The points of these, which may be none."""

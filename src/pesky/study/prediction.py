@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
+from pesky.model.moments import moments_of
 from pesky.observations import Observations
 from pesky.problem import Option, Problem
 from pesky.space import Space
@@ -85,14 +87,18 @@ def expectations_at(
         mean, variance = moments_at(belief, U)
         held = belief.likelihoods.holds(mean, variance).mean(0).mT.tolist()
         expected = {
-            name: observations.mean_to_user(row, mean[:, row].mT, variance[:, row].mT).mean(-1)
-            if name not in problem.known
-            else observations.to_user(row, mean[:, row].mT).mean(-1)
+            name: (
+                observations.mean_to_user(row, mean[:, row].mT, variance[:, row].mT)
+                if name not in problem.known
+                else observations.to_user(row, mean[:, row].mT)
+            )
+            .mean(-1)
+            .tolist()
             for name, row in numbers(problem, observations).items()
         }
     return [
         Expectation(
-            {name: certain.get(name, float(values[i])) for name, values in expected.items()},
+            {name: certain.get(name, values[i]) for name, values in expected.items()},
             _probabilities(problem, held[i], certain),
         )
         for i, certain in enumerate(exact)
@@ -132,31 +138,47 @@ def predict_at(
     (believed,) = expectations_at(problem, belief, observations, u[None], [exact])
     with torch.no_grad():
         mean, variance = (part[..., 0] for part in moments_at(spread, u[None]))
-    outcomes = {}
-    for name, row in numbers(problem, observations).items():
-        expected = believed.outcomes[name]
-        outcomes[name] = (
-            OutcomePrediction.known(expected)
-            if name in exact or name in problem.known
-            else _with_interval(expected, observations, row, mean[:, row], variance[:, row])
-        )
+    tails = torch.tensor([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dtype=mean.dtype)
+    own = numbers(problem, observations)
+    open_rows = {name: row for name, row in own.items() if name not in exact and name not in problem.known}
+    ends = intervals(observations, list(open_rows.values()), mean, variance.sqrt(), tails)
+    found = dict(zip(open_rows, ends, strict=True))
+    outcomes = {
+        name: _with_interval(believed.outcomes[name], *found[name])
+        if name in found
+        else OutcomePrediction.known(believed.outcomes[name])
+        for name in own
+    }
     return Prediction(space.decode(u), outcomes, believed.probabilities)
+
+
+def intervals(
+    o: Observations,
+    rows: Sequence[int],
+    mean: Float[Tensor, "h j"],
+    deviation: Float[Tensor, "h j"],
+    tails: Float[Tensor, " 2"],
+) -> list[tuple[float, float]]:
+    """The ends of the intervals of some rows, in the outcomes' own units, between these quantiles of mixtures."""
+    if o.warp is not None and o.warp.strength.dim() > 1:
+        each = [quantiles_to_user(o, row, mean[:, row], deviation[:, row], tails) for row in rows]
+    else:
+        found = mixture_quantiles(mean[:, rows], deviation[:, rows], tails)
+        each = [o.to_user(row, own) for row, own in zip(rows, found, strict=True)]
+    ends = (sorted(own.tolist()) for own in each)
+    return [(low, high) for low, high in ends]
 
 
 def moments_at(belief: Belief, U: Float[Tensor, "x d"]) -> tuple[Float[Tensor, "h j x"], Float[Tensor, "h j x"]]:
     """Mean and variance of every row at each point, for each sample of the hyperparameters."""
-    here = for_hyper_samples(belief, U)
-    return over_hyper_samples(belief, belief.mean(here), 2), over_hyper_samples(belief, belief.variance(here), 2)
+    mean, variance = (over_hyper_samples(belief, each, 2) for each in moments_of(belief, for_hyper_samples(belief, U)))
+    return mean, variance
 
 
-def _with_interval(
-    expected: float, o: Observations, row: int, mean: Float[Tensor, " s"], variance: Float[Tensor, " s"]
-) -> OutcomePrediction:
+def _with_interval(expected: float, low: float, high: float) -> OutcomePrediction:
     """What is expected, with the interval of a mixture of Gaussians."""
-    tails = torch.tensor([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dtype=mean.dtype)
-    low, high = sorted(quantiles_to_user(o, row, mean, variance.sqrt(), tails).tolist())
     low, high = min(low, expected), max(high, expected)
-    return OutcomePrediction(expected, (high - low) / (2 * float(torch.special.ndtri(tails[1]))), (low, high))
+    return OutcomePrediction(expected, (high - low) / (2 * NormalDist().inv_cdf((1 + LEVEL) / 2)), (low, high))
 
 
 def quantiles_to_user(
@@ -175,25 +197,26 @@ def quantiles_to_user(
 
 
 def mixture_quantiles(
-    mean: Float[Tensor, " h"], deviation: Float[Tensor, " h"], p: Float[Tensor, " q"]
-) -> Float[Tensor, " q"]:
-    """The quantiles of a mixture of as many Gaussians of equal weight."""
-    parts = mean[:, None] + deviation[:, None] * torch.special.ndtri(p)
+    mean: Float[Tensor, "h *r"], deviation: Float[Tensor, "h *r"], p: Float[Tensor, " q"]
+) -> Float[Tensor, "*r q"]:
+    """The quantiles of a mixture of as many Gaussians of equal weight, or of each of several."""
+    mean, deviation = mean[..., None], deviation[..., None]
+    parts = mean + deviation * torch.special.ndtri(p)
     if len(parts) == 1:
         return parts[0]
 
-    def share_below(values: Float[Tensor, " q"]) -> Float[Tensor, " q"]:
-        return torch.special.ndtr((values - mean[:, None]) / deviation[:, None]).mean(0)
+    def share_below(values: Float[Tensor, "*r q"]) -> Float[Tensor, "*r q"]:
+        return torch.special.ndtr((values - mean) / deviation).mean(0)
 
     return _bisected(share_below, parts.amin(0), parts.amax(0), p)
 
 
 def _bisected(
     increasing: Callable[[Tensor], Tensor],
-    low: Float[Tensor, " q"],
-    high: Float[Tensor, " q"],
+    low: Float[Tensor, "*r q"],
+    high: Float[Tensor, "*r q"],
     wanted: Float[Tensor, " q"],
-) -> Float[Tensor, " q"]:
+) -> Float[Tensor, "*r q"]:
     """Where a function has the wanted values, between low and high."""
     for _ in range(60):
         middle = (low + high) / 2

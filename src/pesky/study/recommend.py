@@ -13,6 +13,7 @@ from pesky.model.limited import with_conditions
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, conditions_of
 from pesky.optimum.compare import probability_lower
+from pesky.optimum.measured import MOST_MEASURED, expected_rank
 from pesky.optimum.recommend import recommend
 from pesky.problem import Constraint, Problem
 from pesky.space import Space
@@ -197,7 +198,10 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
     problem, points = grounds.problem, [point for point in points if grounds.space.contains(point.params)]
     if not points:
         return None
-    U = torch.stack([grounds.space.encode(point.params) for point in points])
+    U = torch.stack([grounds.encode(point.evaluations[0]) for point in points])
+    if len(points) > MOST_MEASURED:
+        best = expected_rank(grounds.belief, U).argsort()[:MOST_MEASURED]
+        points, U = [points[i] for i in best.tolist()], U[best]
     each = grounds.expect(U, [point.exact(problem) for point in points])
     held = [
         all(p >= asked for p, asked in zip(e.probabilities.values(), problem.confidences, strict=True)) for e in each

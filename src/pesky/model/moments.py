@@ -1,0 +1,57 @@
+"""Mean and variance of every row at x, and their gradients by x.
+
+A search that needs the gradient of every row by itself would go backward through the whole posterior once for each. A
+Gaussian process has all of them at the price of two solves.
+"""
+
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from pesky.model.belief import Marginals
+
+
+class Moments(NamedTuple):
+    mean: Float[Tensor, "*b j x"]
+    variance: Float[Tensor, "*b j x"]
+
+
+class Slopes(NamedTuple):
+    """By the coordinates of x."""
+
+    mean: Float[Tensor, "*b j x d"]
+    variance: Float[Tensor, "*b j x d"]
+
+
+@runtime_checkable
+class HasMoments(Protocol):
+    """A belief that says both moments at once."""
+
+    def moments(self, X: Float[Tensor, "*b x d"]) -> Moments: ...
+
+
+@runtime_checkable
+class HasSlopes(Protocol):
+    """A belief that knows its gradients."""
+
+    def slopes(self, X: Float[Tensor, "*b x d"]) -> tuple[Moments, Slopes]: ...
+
+
+def moments_of(belief: Marginals, X: Float[Tensor, "*b x d"]) -> Moments:
+    """What is believed at x, of any belief; differentiable."""
+    return belief.moments(X) if isinstance(belief, HasMoments) else Moments(belief.mean(X), belief.variance(X))
+
+
+def slopes_of(belief: Marginals, X: Float[Tensor, "*b x d"]) -> tuple[Moments, Slopes]:
+    """What is believed at x and its gradients, of any belief."""
+    if isinstance(belief, HasSlopes):
+        return belief.slopes(X)
+    rows, n = belief.amplitude.shape[-1], X.shape[-2]
+    # each row has a copy of the points to itself, so that one pass backward is that of all rows
+    copies = X.detach().repeat(*[1] * (X.dim() - 2), rows, 1).requires_grad_()
+    with torch.enable_grad():
+        now = [each.unflatten(-1, (rows, n)).diagonal(0, -3, -2).mT for each in moments_of(belief, copies)]
+        by_x = [torch.autograd.grad(each.sum(), copies, retain_graph=True)[0].unflatten(-2, (rows, n)) for each in now]
+    return Moments(*(each.detach() for each in now)), Slopes(*by_x)
