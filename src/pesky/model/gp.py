@@ -20,7 +20,14 @@ from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Evaluator, PosteriorMoments, union
 from pesky.model.hyper import AT_ONCE, Hyperparameters, in_parts, padded_gram
-from pesky.model.kernel import Kernel, correlation, correlation_and_slope, frequencies, squared_distance
+from pesky.model.kernel import (
+    Kernel,
+    correlation_and_slope,
+    correlations,
+    frequencies,
+    lower_correlations,
+    squared_distance,
+)
 from pesky.model.moments import Moments, Slopes
 from pesky.model.paths import RandomFeaturePaths
 from pesky.numerics.rng import Source, normal
@@ -127,6 +134,11 @@ class GaussianProcess:
         return self._for_samples(self.mask, 2)
 
     @cached_property
+    def _is_full(self) -> bool:
+        """Whether all rows have as many data, so that none is padded."""
+        return bool(self.mask.all())
+
+    @cached_property
     def scaled_inputs(self) -> Float[Tensor, "*b j n d"]:
         return self._scale(self._inputs)
 
@@ -140,13 +152,30 @@ class GaussianProcess:
         root = self.y.new_empty(*shape, n, n)
         noise = self.noise[..., None] if self.data_noise is None else self.data_noise
         given = (self._inputs, self._values, self._there, self.hyperparameters, noise)
-        for own, (X, _, mask, h, noise) in zip(root.view(-1, n, n), in_parts(*given, one=True), strict=True):
-            gram = padded_gram(self.kernel, X, mask, h, noise.expand(mask.shape))
-            factor = cholesky(gram, h.amplitude, jitter=1e-14)[0]
+        for own, part in zip(root.view(-1, n, n), in_parts(*given, one=True), strict=True):
+            factor = self._factor_of_one(*part)
             m = len(factor)
             own[:m, :m], own[:m, m:], own[m:, :m] = factor, 0.0, 0.0
             own[m:, m:] = torch.eye(n - m, dtype=own.dtype)
         return root
+
+    def _factor_of_one(
+        self,
+        X: Float[Tensor, "i m d"],
+        _: Float[Tensor, "i m"],
+        mask: Bool[Tensor, "i m"],
+        h: Hyperparameters,
+        noise: Float[Tensor, "*i #m"],
+    ) -> Float[Tensor, "m m"]:
+        """That of one row, whose matrix is large: of its lower half, unless that fails."""
+        if bool(mask.all()):
+            gram = lower_correlations(self.kernel, ((X - 0.5) / h.lengthscale[..., None, :])[0]).mul_(h.amplitude)
+            gram.diagonal().add_(noise[0] + 1e-14 * h.amplitude)
+            factor, failed = torch.linalg.cholesky_ex(gram)
+            if not bool(failed):
+                return factor
+        gram = padded_gram(self.kernel, X, mask, h, noise.expand(mask.shape))
+        return cholesky(gram, h.amplitude, jitter=1e-14)[0]
 
     @cached_property
     def weights(self) -> Float[Tensor, "*b j n"]:
@@ -161,10 +190,12 @@ class GaussianProcess:
         return self._scale((self.snap(X) if self.snap else X)[..., None, :, :])
 
     def _prior(self, X: Float[Tensor, "*b j x d"], Z: Float[Tensor, "*b j z d"]) -> Float[Tensor, "*b j x z"]:
-        return self.amplitude[..., None, None] * correlation(self.kernel, squared_distance(X, Z))
+        scale, found = self.amplitude[..., None, None], correlations(self.kernel, X, Z)
+        return scale * found if found.requires_grad else found.mul_(scale)
 
     def _to_data(self, X: Float[Tensor, "*b j x d"]) -> Float[Tensor, "*b j n x"]:
-        return self._prior(self.scaled_inputs, X) * self._there[..., None]
+        prior = self._prior(self.scaled_inputs, X)
+        return prior if self._is_full else prior * self._there[..., None]
 
     def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         return self._mean(self._to_data(self._rows(X)))
@@ -222,7 +253,8 @@ class GaussianProcess:
 
         def evaluate(X: Float[Tensor, "*b x d"]) -> PosteriorMoments:
             prior = self._prior(fixed, self._rows(X))
-            to_data = prior[..., :n, :] * self._there[..., None]
+            to_data = prior[..., :n, :]
+            to_data = to_data if self._is_full else to_data * self._there[..., None]
             explained = combined @ to_data
             mean = self.prior_mean[..., None] + explained[..., -1, :]
             return PosteriorMoments(mean, self._variance(to_data), prior[..., n:, :] - explained[..., :-1, :])

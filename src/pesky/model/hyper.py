@@ -232,6 +232,8 @@ class ProfileLikelihood(NamedTuple):
     log_likelihood: Float[Tensor, "*b j"]
     mean: Float[Tensor, "*b j"]
     mean_precision: Float[Tensor, "*b j"]
+    square: Float[Tensor, "*b j"]
+    """Of the whitened residuals: about one for each of the data, where the model is right."""
 
 
 def profile_likelihood(
@@ -265,13 +267,13 @@ def _profile_likelihood(
     ones, values = torch.linalg.solve_triangular(root, both.expand(*root.shape[:-1], 2), upper=False).unbind(-1)
     precision = ones.square().sum(-1)
     mean = (ones * values).sum(-1) / precision.clamp(min=1e-300)
-    residual = values - mean[..., None] * ones
+    square = (values - mean[..., None] * ones).square().sum(-1)
     log_likelihood = (
-        -0.5 * residual.square().sum(-1)
+        -0.5 * square
         - root.diagonal(dim1=-2, dim2=-1).log().sum(-1)
         - 0.5 * math.log(2 * math.pi) * mask.sum(-1).to(y.dtype)
     )
-    return ProfileLikelihood(log_likelihood, mean, precision)
+    return ProfileLikelihood(log_likelihood, mean, precision, square)
 
 
 def by_kernel(

@@ -30,7 +30,7 @@ WIDER = 1.3
 """How much wider than fitted a Gaussian is drawn from: what has lighter tails than the posterior misses them."""
 STEP = 0.05
 """Of the differences of gradients that give the curvature at the maximum."""
-MANY_DATA, SOME_DATA = 128, 192
+MANY_DATA, SOME_DATA = 64, 192
 """With more values of every row the posterior is taken for the Gaussian that its curvature at the maximum stands for,
 and of many values some, evenly chosen, tell the curvature: that of the likelihood grows with their number."""
 LEAST_PRECISION = 1 / 3
@@ -90,7 +90,8 @@ def sample(kernel: Kernel, o: Observations, best: Hyperparameters, count: int, s
     is_free[..., -1] = posterior.infer_noise
     gaussians, every = [(p, _curvature(posterior, p))], p[None]
     if are_many:
-        drawn = normal(source, *w, count, j, p.shape[-1], like=p).movedim(len(w), 0).flatten(1, -2)
+        drawn = normal(source, *w, -(-count // 2), j, p.shape[-1], like=p).movedim(len(w), 0).flatten(1, -2)
+        drawn = torch.cat([drawn, -drawn])[:count]  # on either side: their mean is the maximum, however few they are
         drawn = torch.where(is_free, p + (gaussians[0][1] @ drawn[..., None])[..., 0], p)
         found = posterior.unpack(drawn.clamp(posterior.lower, posterior.upper))
         at_random = normal(source, *w, count, j, like=p).movedim(len(w), 0).flatten(1)

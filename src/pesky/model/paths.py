@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.model.kernel import Kernel, correlation, correlation_and_slope, squared_distance
+from pesky.model.kernel import Kernel, correlation_and_slope, correlations, squared_distance
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class RandomFeaturePaths:
     def values(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j m x"]:
         X = self._scale(X)
         phase = self.frequency @ X.mT
-        to_data = correlation(self.kernel, squared_distance(self.inputs, X))
+        to_data = correlations(self.kernel, self.inputs, X)
         features = torch.cat([phase.cos(), phase.sin(), to_data], -2)
         weights = torch.cat([self.cosine, self.sine, self.correction], -1)
         return self.prior_mean[..., None, None] + weights @ features

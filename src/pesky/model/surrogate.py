@@ -20,10 +20,10 @@ from pesky.numerics.warp import Warp
 from pesky.observations import Observations
 
 FIRST_SWEEPS, LATER_SWEEPS = 50, 10
-SPREAD = 16
-"""Samples of hyperparameters as uncertain as the data leave them, beside those of the maximum."""
-SPREAD_OF_MANY = 8
-"""The same of many data, which leave little open."""
+SPREAD = {128: 16, 400: 8}
+"""Samples of hyperparameters as uncertain as the data leave them, beside those of the maximum, up to so many data .."""
+SPREAD_OF_MANY = 4
+""".. and of more, which leave little open."""
 SAMPLES_OF_FEW = 8
 """The same in the place of the maximum, where there are few data."""
 
@@ -242,7 +242,8 @@ class GP:
         if h.amplitude.dim() > 1:
             lengthscale, amplitude, noise = (part.log().mean(0).exp() for part in h[:3])
             h = Hyperparameters(lengthscale, amplitude, noise, h.mean.mean(0))
-        count = SPREAD if observations.mask.shape[-1] <= importance.MANY_DATA else SPREAD_OF_MANY
+        data = observations.mask.shape[-1]
+        count = next((count for most, count in SPREAD.items() if data <= most), SPREAD_OF_MANY)
         return self._sampled(observations, h, numbers, count, generator)
 
     def _sampled(

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.model.fit import Promising, objective
+from pesky.model.fit import Promising
 from pesky.model.hyper import (
     NOISE_FLOOR,
     Hyperparameters,
@@ -19,6 +19,7 @@ from pesky.model.hyper import (
     datum_noise,
     marginal_likelihood,
     noise_variance,
+    profile_likelihood,
     typical_amplitude,
 )
 from pesky.model.kernel import Kernel
@@ -101,8 +102,8 @@ def warp_data(given: RowData, a: Float[Tensor, "*b j"], b: Float[Tensor, "*b j"]
 
 def warped_objective(
     kernel: Kernel, given: RowData, sign: Float[Tensor, "s j"], p: Float[Tensor, "s j p"]
-) -> tuple[Float[Tensor, "s j"], Float[Tensor, "s j p"], Float[Tensor, "s j"]]:
-    """Penalized log likelihood of the unwarped values at p, its gradient, and the square of the whitened residuals.
+) -> tuple[Float[Tensor, "s j"], Float[Tensor, "s j p"]]:
+    """Penalized log likelihood of the unwarped values at p, and its gradient.
 
     p = (log lengthscales, log amplitude, log noise, log |a|, b); the noise is that at the reference.
     """
@@ -134,8 +135,27 @@ def warped_objective(
     by_noise = torch.where(infer_noise, by_datum.sum(-1), 0.0)
     by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
     value = e.log_likelihood + data.log_jacobian.detach() + penalty - 0.5 * z.square()
-    residual = torch.where(mask, data.y.detach() - e.mean[..., None], 0.0)
-    return value, torch.cat([by_data + by_penalty, by_warp], -1), -(e.by_value * residual).sum(-1)
+    return value, torch.cat([by_data + by_penalty, by_warp], -1)
+
+
+def promise_of(
+    kernel: Kernel, given: RowData, sign: Float[Tensor, "s j"], p: Float[Tensor, "s j p"]
+) -> tuple[Float[Tensor, "s j"], Float[Tensor, "s j"]]:
+    """Penalized log likelihood at the best amplitude, with the noise in proportion, and that amplitude over p's.
+
+    The priors of these two matter little here, and are those at p.
+    """
+    data = warp_data(given, sign * p[..., -2].exp(), p[..., -1])
+    amplitude = p[..., -4].exp()
+    row = noise_variance(p[..., -3], amplitude, given.noise * (2 * data.at_reference).exp())
+    h = Hyperparameters(p[..., :-4].exp(), amplitude, row, torch.zeros_like(row))
+    each = datum_noise(row, amplitude, data.relative.exp())
+    e = profile_likelihood(kernel, given.X, data.y, given.mask, h, each)
+    penalty, _ = log_prior(h, torch.isnan(given.noise), typical_amplitude(data.y, given.mask))
+    value = e.log_likelihood + data.log_jacobian + penalty + log_warp_prior(sign, p[..., -2])
+    n = given.mask.sum(-1).to(value)
+    ratio = (e.square / n).clamp(min=1e-12)
+    return value + 0.5 * (e.square - n - n * ratio.log()), ratio
 
 
 def log_warp_prior(sign: Float[Tensor, "*b j"], log_strength: Float[Tensor, "*b j"]) -> Float[Tensor, "*b j"]:
@@ -202,20 +222,18 @@ def choose(
     if not len(able):
         return found
     own = data.rows(able)
-    p = _pack(Hyperparameters(*(part[able] for part in plain)))
-    unwarped, _ = objective(kernel, *own[:4], typical_amplitude(own.y, own.mask), p[None])
-    found = found._replace(evidence=found.evidence.index_copy(0, able, unwarped[0]))
-    sign, start = _starts(own, p)
+    h = Hyperparameters(*(part[able] for part in plain))
+    likelihood = profile_likelihood(kernel, own.X, own.y, own.mask, h).log_likelihood
+    unwarped = likelihood + log_prior(h, torch.isnan(own.noise), typical_amplitude(own.y, own.mask))[0]
+    found = found._replace(evidence=found.evidence.index_copy(0, able, unwarped))
+    sign, start = _starts(own, _pack(h))
     tried = len(sign)
     if previous is not None:
         sign, start = _with_previous(sign, start, previous, able)
         if is_sure:
             sign, start, tried = sign[-1:], start[-1:], 0
-    value, _, square = warped_objective(kernel, own, sign, start)
-    # at the best amplitude, and the noise with it; their priors matter little here
-    n = count[able].to(value)
-    ratio = (square / n).clamp(min=1e-12)
-    promise = value + 0.5 * (square - n - n * ratio.log()) - unwarped
+    promise, ratio = promise_of(kernel, own, sign, start)
+    promise = promise - unwarped
     start[..., -4:-2] += ratio.clamp(1e-3, 1e3).log()[..., None]
     best = promise.argmax(0)
     followed = (promise.amax(0) > PROMISING).nonzero()[:, 0]
@@ -223,7 +241,7 @@ def choose(
         return found
     sign, start = sign[best[followed], followed], start[best[followed], followed]
     p, value = _maximize(kernel, own.rows(followed), sign, start, STEPS, is_sure)
-    better = (value > unwarped[0, followed] + EVIDENCE).nonzero()[:, 0]
+    better = (value > unwarped[followed] + EVIDENCE).nonzero()[:, 0]
     if not len(better):
         return found
     sign, rows, p, value = sign[better], followed[better], p[better], value[better]
@@ -287,7 +305,7 @@ def _maximize(
 
     def evaluate(u: Tensor, some: Tensor) -> tuple[Tensor, Tensor]:
         p = lower[some] + u * width[some]
-        value, gradient, _ = warped_objective(kernel, data.rows(some), sign[some][None], p[None])
+        value, gradient = warped_objective(kernel, data.rows(some), sign[some][None], p[None])
         return -value.view(-1, 1), -(gradient[0] * width[some])[:, None]
 
     first = ((start - lower) / width).clamp(0, 1)

@@ -12,7 +12,7 @@ from pesky.model.belief import Marginals, for_hyper_samples, over_hyper_samples,
 from pesky.model.moments import Moments, moments_of, slopes_of
 from pesky.numerics import sqp
 from pesky.numerics.rng import Seed
-from pesky.optimum.measured import MOST_MEASURED, best_measured, expected_rank
+from pesky.optimum.measured import MOST_MEASURED, expected_rank
 from pesky.optimum.starts import spread_out
 from pesky.space import Space
 
@@ -104,7 +104,7 @@ def _log_probability(constraints: Margins) -> Float[Tensor, "*w k x"]:
 
 def recommend(belief: Marginals, space: Space, confidence: Float[Tensor, " k"], seed: Seed) -> Advice:
     """The best point anywhere in the space, not only among the measured ones."""
-    measured = best_measured(belief)
+    measured = belief.points
     X = _worth_a_look(belief, torch.cat([space.spread(CANDIDATES, seed).to(measured), measured], -2))
     with torch.no_grad():
         now = assess(belief, X, confidence)
@@ -214,11 +214,11 @@ def _differentiated(
         objective, margin, _ = _beyond_confidence(belief, copies, confidence)
         each = torch.cat([objective[..., None, :], margin], -2).unflatten(-1, (rows, n)).diagonal(0, -3, -2)
         by_moments = torch.autograd.grad(each.sum(), copies, materialize_grads=True)
-    by_x = sum(
+    by_mean, by_variance = (
         (by.unflatten(-1, (rows, n)).movedim(-2, -3)[..., None] * slope[..., None, :, :, :]).sum(-3)
         for by, slope in zip(by_moments, slopes, strict=True)
     )
-    return each.detach().mT, over_hyper_samples(belief, by_x, 3).sum(-4)
+    return each.detach().mT, over_hyper_samples(belief, by_mean + by_variance, 3).sum(-4)
 
 
 class Descending:

@@ -1,0 +1,79 @@
+"""Moments and their gradients, without autograd, against autograd; and large matrices in blocks against whole ones."""
+
+import pytest
+import torch
+from small_beliefs import make_belief
+
+from pesky.likelihood import Conditions
+from pesky.model import GaussianProcess, Hyperparameters
+from pesky.model import kernel as kernels
+from pesky.model.limited import with_conditions
+from pesky.model.moments import moments_of, slopes_of
+
+
+class Bare:
+    """A belief that says mean and variance, and nothing of gradients."""
+
+    def __init__(self, belief: GaussianProcess) -> None:
+        self.belief = belief
+        self.amplitude, self.mean, self.variance = belief.amplitude, belief.mean, belief.variance
+
+
+def beliefs() -> dict[str, GaussianProcess]:
+    plain = make_belief(rows=3, n=12, seed=2, offsets=(0.8, 0.8))
+    part = make_belief(rows=2, n=6, seed=1, mask=torch.tensor([[True] * 6, [True] * 3 + [False] * 3]))
+    samples = Hyperparameters(*(torch.stack([p, 1.2 * p]) for p in plain.hyperparameters))
+    several = GaussianProcess(plain.kernel, plain.X, plain.y, plain.mask, samples)
+    return {"plain": plain, "padded": part, "several": several, "se": make_belief(kernel="se", rows=2, n=5)}
+
+
+@pytest.mark.parametrize("name", ["plain", "padded", "several", "se"])
+def test_slopes_are_those_of_autograd(name):
+    belief = beliefs()[name]
+    X = torch.rand(*belief.amplitude.shape[:-1], 7, 2, generator=torch.Generator().manual_seed(3))
+    X.select(-2, 0).copy_(belief.X[0, 0])  # at a datum, where distances are zero
+    moments, slopes = slopes_of(belief, X)
+    expected, by_x = slopes_of(Bare(belief), X)  # pyright: ignore[reportArgumentType]
+    both = moments_of(belief, X)
+    for mine, other, autograd in zip(moments, both, expected, strict=True):
+        torch.testing.assert_close(mine, autograd, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(other, autograd, rtol=1e-9, atol=1e-9)
+    for mine, autograd in zip(slopes, by_x, strict=True):
+        torch.testing.assert_close(mine, autograd, rtol=1e-6, atol=1e-7)
+
+
+def test_conditions_change_no_moments():
+    belief = beliefs()["plain"]
+    limited = with_conditions(belief, Conditions((1, 2, 2), (1, 1, -1), torch.tensor([0.1, -1.0, 1.0]), 3))
+    X = torch.rand(4, 2, generator=torch.Generator().manual_seed(3))
+    for mine, others in zip(slopes_of(limited, X), slopes_of(belief, X), strict=True):
+        torch.testing.assert_close(tuple(mine), tuple(others))
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern52"])
+def test_large_matrices_are_the_same_in_blocks(kernel, monkeypatch):
+    generator = torch.Generator().manual_seed(0)
+    x, z = torch.rand(3, 1, 50, 2, generator=generator), torch.rand(4, 31, 2, generator=generator)
+    whole, square = kernels.correlations(kernel, x, z), kernels.correlations(kernel, x[0, 0], x[0, 0])
+    monkeypatch.setattr(kernels, "BLOCK", 100)
+    torch.testing.assert_close(kernels.correlations(kernel, x, z), whole)
+    torch.testing.assert_close(kernels.lower_correlations(kernel, x[0, 0]).tril(), square.tril())
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.0])
+def test_the_factor_of_a_large_matrix_is_that_of_a_small_one(noise, monkeypatch):
+    belief = make_belief(rows=2, n=20, noise=noise)
+    monkeypatch.setattr("pesky.model.gp.AT_ONCE", {"cpu": 100})
+    again = GaussianProcess(belief.kernel, belief.X, belief.y, belief.mask, belief.hyperparameters)
+    torch.testing.assert_close(again.root @ again.root.mT, belief.root @ belief.root.mT)
+    assert (again.root.triu(1) == 0).all()
+
+
+def test_a_large_matrix_that_has_no_factor_gets_one(monkeypatch):
+    belief = make_belief(rows=1, n=12, noise=0.0)
+    X, y = belief.X.repeat(1, 2, 1), belief.y.repeat(1, 2)  # every point twice, without noise
+    monkeypatch.setattr("pesky.model.gp.AT_ONCE", {"cpu": 100})
+    h = belief.hyperparameters._replace(noise=torch.zeros(1))
+    twice = GaussianProcess(belief.kernel, X, y, torch.ones_like(y, dtype=torch.bool), h)
+    assert torch.isfinite(twice.root).all()
+    torch.testing.assert_close(twice.mean(belief.X[0]), belief.y, rtol=0, atol=1e-3)
