@@ -4,6 +4,7 @@ import torch
 from small_beliefs import make_belief
 
 from pesky.model import GaussianProcess
+from pesky.model.paths import ROUGH
 from pesky.optimum.minimize import Minimizers, best_candidates, polish
 
 GRID = torch.cartesian_prod(*[torch.linspace(0, 1, 201)] * 2)
@@ -114,7 +115,16 @@ def test_values_of_the_best_candidates_are_in_prior_deviations():
     belief = make_belief(rows=2, seed=6, amplitude=9.0)
     paths, scale = draws(belief), belief.amplitude.sqrt()
     best = best_candidates(paths, candidates(), scale)
-    torch.testing.assert_close(best.values * scale[:, None], paths.at(candidates()[best.which])[0])
+    expected = paths.at(candidates()[best.which])[0] / scale[:, None]
+    torch.testing.assert_close(best.values, expected, rtol=0, atol=ROUGH)
+
+
+def test_without_noise_candidates_are_looked_at_in_double_precision():
+    belief = make_belief(rows=2, seed=6, noise=1e-9, n=40)
+    paths, scale = draws(belief), belief.amplitude.sqrt()
+    best = best_candidates(paths, candidates(), scale)
+    expected = paths.at(candidates()[best.which])[0] / scale[:, None]
+    torch.testing.assert_close(best.values, expected, rtol=0, atol=1e-7)
 
 
 def test_a_polished_point_that_is_not_better_is_left():

@@ -48,6 +48,15 @@ class Paths(Protocol):
 
 
 @runtime_checkable
+class RoughPaths(Paths, Protocol):
+    """Functions that are quicker to look at from afar."""
+
+    def roughly(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j m x"]:
+        """As `values`, in single precision where its rounding errors are certainly small."""
+        ...
+
+
+@runtime_checkable
 class PathsInLockstep(Paths, Protocol):
     """Functions drawn for several studies."""
 

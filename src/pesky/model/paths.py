@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.model.kernel import Kernel, correlation_and_slope, correlations, squared_distance
+
+SINGLE, ROUGH = torch.float32, 1e-4
+"""The precision of a look from afar, where its errors are certainly below so many prior deviations."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +45,26 @@ class RandomFeaturePaths:
         return (X[..., None, :, :] - 0.5) / self.lengthscale[..., None, :]
 
     def values(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j m x"]:
+        return self._values(X, X.dtype)
+
+    def roughly(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j m x"]:
+        return self._values(X, SINGLE if self._largest_sum * torch.finfo(SINGLE).eps < ROUGH else X.dtype)
+
+    @cached_property
+    def _largest_sum(self) -> float:
+        """Of the weights of a draw's features, which are within 1, in prior deviations: it bounds rounding errors."""
+        weights = (self.cosine, self.sine, self.correction)
+        total = torch.stack([each.abs().sum(-1).amax(-1) for each in weights]).sum(0)
+        # cosine and sine have half of the variance each
+        return float((total / self.cosine.square().sum(-1).mean(-1).clamp(min=1e-300).sqrt()).max())
+
+    def _values(self, X: Float[Tensor, "*b x d"], dtype: torch.dtype) -> Float[Tensor, "*b j m x"]:
         X = self._scale(X)
-        phase = self.frequency @ X.mT
+        phase = (self.frequency @ X.mT).to(dtype)
         to_data = correlations(self.kernel, self.inputs, X)
-        features = torch.cat([phase.cos(), phase.sin(), to_data], -2)
-        weights = torch.cat([self.cosine, self.sine, self.correction], -1)
-        return self.prior_mean[..., None, None] + weights @ features
+        features = torch.cat([phase.cos(), phase.sin(), to_data.to(dtype)], -2)
+        weights = torch.cat([each.to(dtype) for each in (self.cosine, self.sine, self.correction)], -1)
+        return self.prior_mean[..., None, None].to(dtype) + weights @ features
 
     def at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b j m"], Float[Tensor, "*b j m d"]]:
         X = self._scale(X)

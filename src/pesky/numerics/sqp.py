@@ -44,6 +44,7 @@ def minimize(
     tolerance: float = 1e-6,
     group: Int[Tensor, " b"] | None = None,
     worthwhile: Worthwhile | None = None,
+    program_steps: int = 8,
 ) -> Minimum:
     """The best point that each element found within `steps` evaluations: no worse than its start in merit.
 
@@ -51,7 +52,7 @@ def minimize(
     is the first trust radius and `tolerance` the step length at which an element is done, both in units of the box;
     `scale` are the units of each function. The elements end together, once all are done, or all of their `group`. With
     `worthwhile` each ends by itself, once it is done or not worth another step, and only those that go on are
-    evaluated.
+    evaluated. `program_steps` is how exactly the quadratic programs are solved.
     """
     x = start.clone()
     everything = torch.arange(len(x), device=x.device)
@@ -74,7 +75,7 @@ def minimize(
         high = torch.minimum(upper - x, trust * width)
         if values.shape[1] > 1:
             p, multiplier = quadratic_program(
-                hessian, gradients[:, 0], gradients[:, 1:], values[:, 1:], low, high, elasticity
+                hessian, gradients[:, 0], gradients[:, 1:], values[:, 1:], low, high, elasticity, program_steps
             )
         else:
             p, multiplier = box_program(hessian, gradients[:, 0], low, high), values[:, 1:]

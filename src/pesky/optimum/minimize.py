@@ -10,11 +10,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.likelihood import Conditions
-from pesky.model.belief import Paths
+from pesky.model.belief import Paths, RoughPaths
 from pesky.numerics import sqp
 
 FEASIBLE = 1e-6
 """Violations up to this, in prior deviations, count as feasible."""
+PROGRAM_STEPS = 5
+"""Of an interior point method, which so is a little inside of the constraints: draws in ten dimensions end half a prior
+deviation lower than from programs that are solved exactly, by 8 steps, and in less time."""
 
 
 class Candidates(NamedTuple):
@@ -42,6 +45,9 @@ class Inequalities:
     def values(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b i m x"]:
         return self.conditions.inequalities(self.paths.values(X), -3)
 
+    def roughly(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b i m x"]:
+        return self.conditions.inequalities(rough_values(self.paths, X), -3)
+
     def at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b i m"], Float[Tensor, "*b i m d"]]:
         value, gradient = self.paths.at(X)
         slopes = torch.cat([gradient[..., :1, :, :], self.conditions.signed(gradient, -3)], -3)
@@ -53,13 +59,19 @@ class Inequalities:
 
 def best_candidates(paths: Paths, X: Float[Tensor, "*b n d"], deviation: Float[Tensor, "*b j"]) -> Candidates:
     """Which of the candidates X is best in each draw; `deviation` is the prior deviation of each row."""
-    values = paths.values(X) / deviation[..., None, None]
+    values = rough_values(paths, X)
+    values = values / deviation[..., None, None].to(values)
     violation = (-values[..., 1:, :, :]).clamp(min=0.0).square().sum(-3)
     feasible = violation == 0
     lowest = torch.where(feasible, values[..., 0, :, :], torch.inf).argmin(-1)
     index = torch.where(feasible.any(-1), lowest, violation.argmin(-1))
     chosen = torch.gather(values, -1, index[..., None, :, None].expand(*values.shape[:-1], 1))[..., 0]
-    return Candidates(index, chosen)
+    return Candidates(index, chosen.to(deviation))
+
+
+def rough_values(paths: Paths, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j m x"]:
+    """Every draw at every point, as exactly as is needed to choose among them."""
+    return paths.roughly(X) if isinstance(paths, RoughPaths) else paths.values(X)
 
 
 def polish(
@@ -87,7 +99,9 @@ def polish(
     scale = deviation[..., None, :].expand(*shape, rows).reshape(-1, rows)
     first = start.reshape(-1, d)
     study = sqp.in_groups(studies, len(first), first)
-    found = sqp.minimize(evaluate, first, zero, one, radius=radius, scale=scale, steps=steps, group=study)
+    found = sqp.minimize(
+        evaluate, first, zero, one, radius=radius, scale=scale, steps=steps, group=study, program_steps=PROGRAM_STEPS
+    )
 
     objective = values[..., 0, :]
     before = (-values[..., 1:, :]).clamp(min=0.0).amax(-2) if rows > 1 else torch.zeros_like(objective)

@@ -37,7 +37,8 @@ def to_unit(parameter: Parameter, value: Option) -> Float[Tensor, " w"]:
 def to_units(parameter: Parameter, values: Sequence[Option]) -> Float[Tensor, "n w"]:
     """The columns of many values that belong to the parameter."""
     if isinstance(parameter, Choice):
-        return one_hot(torch.tensor([parameter.options.index(v) for v in values]), len(parameter.options)).double()
+        index = torch.tensor([parameter.options.index(value) for value in values], dtype=torch.long)
+        return one_hot(index, len(parameter.options)).double()
     return _to_unit(parameter, torch.tensor([float(v) for v in values], dtype=torch.float64)[:, None])
 
 

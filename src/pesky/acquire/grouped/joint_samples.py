@@ -136,6 +136,19 @@ def one_per_box(belief: Belief, cells: Float[Tensor, "*b n d"]) -> Bool[Tensor, 
     return ~repeated_boxes(cells / (BOX_SIDE * belief.lengthscale.amin(-2)[..., None, :]))
 
 
+def firsts_alone(
+    cells: Float[Tensor, "*w n d"], is_first: Bool[Tensor, "*w n"]
+) -> tuple[Float[Tensor, "*w m d"], Bool[Tensor, "*w m"], list[int]]:
+    """The first cells of their boxes without the others, whether each is one, and how many each study has.
+
+    Of several studies some have fewer: their last ones are others again.
+    """
+    count = is_first.sum(-1)
+    order = torch.argsort((~is_first).to(torch.uint8), dim=-1, stable=True)[..., : int(count.max())]
+    own = torch.gather(cells, -2, order[..., None].expand(*order.shape, cells.shape[-1]))
+    return own, torch.gather(is_first, -1, order), count.flatten().tolist()
+
+
 def repeated_boxes(x: Float[Tensor, "*b n d"]) -> Bool[Tensor, "*b n"]:
     """Whether an earlier point is in the same unit box."""
     box = x.floor()

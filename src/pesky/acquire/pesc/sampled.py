@@ -9,9 +9,9 @@ import torch
 
 from pesky.acquire.base import Context
 from pesky.acquire.grouped.gain import GroupedGain, sample_gain
-from pesky.acquire.grouped.joint_samples import one_per_box
+from pesky.acquire.grouped.joint_samples import firsts_alone, one_per_box
 from pesky.acquire.pesc.options import PescOptions
-from pesky.model.belief import hyperparameter_samples
+from pesky.model.belief import hyperparameter_samples, studies
 from pesky.optimum.sample import Optima
 
 MOST_PENDING = 2
@@ -35,16 +35,20 @@ def sampled_gain(context: Context, options: PescOptions) -> GroupedGain | None:
 
 def gain_on_cells(context: Context, options: PescOptions, optima: Optima) -> GroupedGain:
     """The same, where the cells are known."""
-    cells = context.space.snap(optima.chosen.x)
+    belief, cells = context.belief, context.space.snap(optima.chosen.x)
     samples = options.samples_per_cell * cells.shape[-2]
     with context.timed("samples"):
+        is_first, counts = one_per_box(belief, cells), None
+        if cells.dim() - 2 == len(studies(belief)):  # hyperparameter samples have boxes of their own
+            cells, is_first, counts = firsts_alone(cells, is_first)
         return sample_gain(
             context,
             cells,
             cells,
-            one_per_box(context.belief, cells),
+            is_first,
             samples,
             SMALLEST_GROUP,
+            counts,
             optima=optima,
             resolution=options.resolution(context.asked),
             dtype=SINGLE if context.pending is None else torch.float64,
