@@ -54,6 +54,7 @@ ALLOWED = {
     ("show/report.py", "loads"): "json: a figure of ours",
     ("page/background.py", "Popen"): "a program of ours",
     ("page/background.py", "loads"): "json: what it answers",
+    ("page/options.py", "loads"): "json: what is to be seen of a picture",
     ("page/work.py", "loads"): "json: what the page asks of it",
     ("page/drawings.py", "call"): "`Background.call`, with the name of a picture",
     ("page/app.py", "call"): "`Background.call`, with the name of a task",
