@@ -88,4 +88,7 @@ class Recommendation:
             said = f"measured here ({ids}): {values}" if self.is_measured else f"partly measured here ({ids}): {values}"
         else:
             said = "not measured here"
-        return said if self.nearest is None else f"{said}; the nearest other measured point is {self.nearest:.2g} away"
+        if self.nearest is None:
+            return said
+        other = "other " if self.evaluations else ""
+        return f"{said}; the nearest {other}measured point is {self.nearest:.2g} of a range away"
