@@ -245,7 +245,7 @@ def test_a_fit_goes_on_from_the_last_one_until_there_are_a_tenth_more_values_or_
     asked = []
     whole = fit.maximize
     monkeypatch.setattr(fit, "maximize", lambda *given, **how: asked.append(how) or whole(*given, **how))
-    x = torch.linspace(0, 1, 40, dtype=torch.float64)[torch.randperm(40, generator=torch.Generator().manual_seed(0))]
+    x = torch.linspace(0, 1, 70, dtype=torch.float64)[torch.randperm(70, generator=torch.Generator().manual_seed(0))]
 
     def fitted(n, previous, last=None):
         y = torch.sin(6 * x[:n]) + 0.05 * torch.cos(57 * x[:n])
@@ -265,10 +265,10 @@ def test_a_fit_goes_on_from_the_last_one_until_there_are_a_tenth_more_values_or_
         asked.clear()
         return GP().fit_warped(o, ("f",), None, previous, torch.Generator().manual_seed(0), True)
 
-    first = fitted(30, None)
-    assert (asked, first.searched) == ([{"is_sure": False}], 30)
-    second = fitted(31, first)
-    assert (asked, second.searched) == ([{"is_sure": True}], 30)
-    assert fitted(34, second).searched == 34  # a tenth more
-    assert fitted(31, first, last=3.0).searched == 31  # a surprise
-    assert fitted(31, second).searched == 31  # nothing new: something else has changed
+    first = fitted(50, None)
+    assert (asked, first.searched) == ([{"is_sure": False}], 50)
+    second = fitted(51, first)
+    assert (asked, second.searched) == ([{"is_sure": True}], 50)
+    assert fitted(57, second).searched == 57  # a tenth more
+    assert fitted(51, first, last=3.0).searched == 51  # a surprise
+    assert fitted(51, second).searched == 51  # nothing new: something else has changed

@@ -86,7 +86,8 @@ class Context:
         Minimizers of draws are sought by steps along the real columns alone: the others' values are those of
         candidates, of which few of those all over the space have any one combination.
         """
-        near = torch.cat([self.space.neighbors(u) for u in best_measured(self.belief, MOVED_FROM)])[:MOST_MOVED]
+        good = best_measured(self.belief, MOVED_FROM)
+        near = torch.cat([good[:0], *(self.space.neighbors(u) for u in good)])[:MOST_MOVED]
         real = self.space.continuous.to(near.device)
         if not bool(real.any()):
             return near

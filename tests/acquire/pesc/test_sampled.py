@@ -144,3 +144,12 @@ def test_in_mixed_spaces_draws_are_looked_at_one_move_from_what_is_good():
     assert all((found == move).all(-1).any() for move in near)
     assert all((found[:, 0] == move[0]).sum() >= 4 for move in near)  # with other values of x as well
     torch.testing.assert_close(space.snap(found), found)
+
+
+def test_in_mixed_spaces_nothing_need_be_measured_yet():
+    space = Space({"k": Integer(1, 60), "x": Real(0, 1)})
+    h = hyperparameters(1, 2, lengthscale=0.4, noise=1e-6)
+    none = torch.zeros(1, 0, dtype=torch.bool)
+    belief = GaussianProcess("se", torch.zeros(1, 0, 2), torch.zeros(1, 0), none, h, snap=space.snap)
+    found = Context(belief, space, torch.zeros(0), torch.Generator().manual_seed(0))._candidates(32)
+    assert found.shape == (32, 2)
