@@ -47,6 +47,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def on_post_build(config: MkDocsConfig) -> None:
+    """Nothing is left of the theme's page for what is not found: its links are those of a server."""
+    (Path(config.site_dir) / "404.html").unlink(missing_ok=True)
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """The page with links that lead somewhere on the site."""
     here = PurePosixPath(page.file.src_uri)

@@ -148,7 +148,7 @@ def test_the_site_has_no_warnings_and_needs_no_network(tmp_path: Path):
         loaded += re.findall(r'<link\b[^>]*\bhref="?([^"\s>]+)', text)
         assert [each for each in loaded if re.match(r"(https?:)?//", each)] == []
         for link in re.findall(r'\b(?:href|src)="([^"]+)"', text):
-            if not re.match(r"https?:|data:|mailto:", link) and page.name != "404.html":
+            if not re.match(r"https?:|data:|mailto:", link):
                 target, _, anchor = html.unescape(link).partition("#")
                 file = (page.parent / unquote(target)).resolve() if target else page
                 file = file / "index.html" if file.is_dir() else file

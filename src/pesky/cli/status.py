@@ -59,8 +59,8 @@ def _plain(file: "StudyFile", kept: "Snapshot") -> dict[str, object]:
 
 
 def _is_confirmed(kept: "Snapshot") -> bool:
-    """Whether the last that was told was measured to confirm the recommendation; what it is, a model has to say."""
-    told = [e for e in kept.evaluations if e.outcomes and not e.is_excluded]
+    """Whether the last that was measured was to confirm the recommendation; what it is, a model has to say."""
+    told = [e for e in kept.evaluations if e.outcomes and e.state.value != "failed" and not e.is_excluded]
     last = max(told, key=lambda e: (e.ended or 0.0, e.id), default=None)
     return last is not None and last.why is not None and last.why.get("kind") == "confirming"
 
@@ -104,7 +104,8 @@ def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
         ("evaluations", asked, file.budget.evaluations), ("cost", sum(costs.values()), file.budget.cost)
     ):  # fmt: skip
         if limit is not None:
-            yield f"budget: {used:.6g} of {limit:.6g} {what}"
+            beyond = f", and {used - limit:.6g} beyond it" if used > limit else ""
+            yield f"budget: {min(used, limit):.6g} of {limit:.6g} {what}{beyond}"
     if _is_confirmed(kept):
         yield f"recommendation: the last question was to confirm it; `pesky recommend {file.path.name}` says what it is"
     elif any(e.outcomes for e in kept.evaluations):

@@ -78,6 +78,8 @@ def _said(view: View, given: Mapping[str, Option]) -> str:
             else f"slices through {listed(list(given))} as given, and the answer"
         )
         where += f"; {len(shown)} of {len(every)} parameters" if len(shown) < len(every) else ""
+    if where:
+        where += "; points are paler the farther they are from it"
     infeasible = view.solution.infeasible
     doubt = f"{percent(infeasible)} of the functions that fit the data have no feasible point" if infeasible else ""
     return "; ".join(filter(None, [where, doubt]))
