@@ -48,7 +48,14 @@ def traces(
     if kept < FEWEST:
         raise SamplerFailure(f"{kept} draws of each trace after burn-in: {FEWEST} are the fewest that can be judged")
     start = SPREAD * torch.randn(chains, target.dim, generator=rng, dtype=torch.float64)
-    trace = sample(target, start, integrator, transitions, rng)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(
+        1
+    )  # so small are its matrices that a second thread only waits, for long beside other programs
+    try:
+        trace = sample(target, start, integrator, transitions, rng)
+    finally:
+        torch.set_num_threads(threads)
     if trace.has_diverged:
         raise SamplerFailure(f"the integration diverged in transition {len(trace.draws)}")
     if not all(part.any(0).all() for part in compared(trace.accepted[-kept:])):
