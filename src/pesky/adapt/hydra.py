@@ -11,8 +11,9 @@ from pesky.problem import Choice, Integer, Option, Parameter, Problem, Real, Tas
 from pesky.run.budget import Exhausted
 from pesky.run.first_failures import FirstFailures
 from pesky.run.leases import Leases
-from pesky.store import Evaluation, Limit, State
+from pesky.store import Evaluation, Limit
 from pesky.store.sql.url import hidden, url_of
+from pesky.store.transitions import counts
 from pesky.study import Recommendation, Study
 
 try:
@@ -105,7 +106,7 @@ class _Sweep:
     def _asked(self, worker: str) -> list[Evaluation]:
         """The next jobs; the last of all measures what would be recommended, if nobody has."""
         assert self.limit.evaluations is not None
-        left = self.limit.evaluations - sum(_counts(e) for e in self.study.evaluations.values())
+        left = self.limit.evaluations - sum(map(counts, self.study.evaluations.values()))
         count, is_last = min(self.n_jobs, max(left - 1, 1)), left <= 1
         try:
             return self.study.ask(count, worker=worker, lease=LEASE, limit=self.limit, confirm=is_last)
@@ -147,11 +148,6 @@ class _Sweep:
         said = {"name": "pesky", "best_params": dict(answer.params), "best_value": answer.expected, **answer.to_dict()}
         OmegaConf.save(OmegaConf.create(said), self.folder / "optimization_results.yaml")
         return answer
-
-
-def _counts(e: Evaluation) -> bool:
-    """Whether it is one of those that `evaluations` limits."""
-    return not e.is_yours and (e.state is not State.ABANDONED or bool(e.outcomes))
 
 
 def _problem(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> Problem:

@@ -28,7 +28,7 @@ BOLD = 0.6
 """The confidence that suffices for a point that is measured without noise before anyone uses it."""
 CLEARLY = 1e-2
 """The part of the range of measured values by which a point is clearly better: less is left to the last evaluations."""
-KIND, IMPROVING = KINDS = "confirming", "improving"
+CONFIRMING, IMPROVING = FOR_THE_ANSWER = "confirming", "improving"
 """What a question says of itself that confirms, or that is where a better measured point is most to be expected."""
 
 
@@ -40,9 +40,9 @@ def allowance(evaluations: Mapping[int, Evaluation], problem: Problem, share: fl
     asked = [e for e in evaluations.values() if _kind(e) != "initial"]
     point = sum(typical_price(task, evaluations, problem) for task in problem.tasks)
     spent = 0.0
-    while asked and _kind(asked[-1]) in KINDS:
+    while asked and _kind(asked[-1]) in FOR_THE_ANSWER:
         spent += cost_of(asked.pop(), problem)
-    since = sum(cost_of(e, problem) for e in takewhile(lambda e: _kind(e) not in KINDS, reversed(asked)))
+    since = sum(cost_of(e, problem) for e in takewhile(lambda e: _kind(e) not in FOR_THE_ANSWER, reversed(asked)))
     left = min(share * (since + point) * (1 + 1e-9), point) - spent
     return left if spent or left >= point else 0.0
 
@@ -141,7 +141,7 @@ def _question_at(
     # What probably fails for little money comes first: it saves the rest. What nothing can fail of comes last.
     order = sorted(left, key=lambda task: (failing[task] < CERTAIN, -failing[task] / prices[task], prices[task]))
     matter = [task for task in order if failing[task] >= CERTAIN or problem.objective in problem.tasks[task].outcomes]
-    return Question(matter[0], target.params, None, prices[matter[0]], {"kind": KIND}) if matter else None
+    return Question(matter[0], target.params, None, prices[matter[0]], {"kind": CONFIRMING}) if matter else None
 
 
 def _failing(problem: Problem, task: str, target: Recommendation) -> float:

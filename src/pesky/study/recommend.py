@@ -290,14 +290,16 @@ def _versus(other: Recommendation, better: float) -> str:
 
 def _failed(failures: Sequence[Evaluation]) -> str:
     """That a point was tried in vain, and why."""
-    last = failures[-1]
-    return f"#{last.id} was measured here and failed{f' ({last.error})' if last.error else ''}."
+    return f"#{failures[-1].id} was measured here and {_why(failures)}."
 
 
 def _failed_elsewhere(model: Recommendation, failures: Sequence[Evaluation]) -> str:
-    last = failures[-1]
-    why = f" ({last.error})" if last.error else ""
-    return f"The model expects {model.objective} = {model.expected:.6g} where #{last.id} failed{why}."
+    return f"The model expects {model.objective} = {model.expected:.6g} where #{failures[-1].id} {_why(failures)}."
+
+
+def _why(failures: Sequence[Evaluation]) -> str:
+    error = failures[-1].error
+    return f"failed ({error})" if error else "failed"
 
 
 def _passed_over(grounds: Grounds, found: Recommendation) -> list[str]:

@@ -136,7 +136,7 @@ class Suggester:
             grounds = Grounds.of_questions(self.surrogates, evaluations)
             improving = partial(self._improving, evaluations, tasks)
             found = early_question(grounds, learnt, tasks, self.min_probability, improving)
-        return found if found is not None and found.price is not None and found.price <= most else None
+        return found if found is not None and found.price <= most else None
 
     def _improving(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Question:
         """Where a better measured point is most to be expected: expected improvement with constraints."""
