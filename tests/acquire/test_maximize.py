@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from pesky.acquire.maximize import Effort, best_of, maximize
+from pesky.acquire.maximize import FINALISTS, Effort, best_of, maximize
 from pesky.optimum.starts import spread_out
 
 CANDIDATES = torch.rand(200, 2, generator=torch.Generator().manual_seed(0))
@@ -37,6 +37,18 @@ def test_where_no_point_is_allowed_the_least_forbidden_are():
 def test_less_effort_is_still_no_worse_than_the_best_candidate():
     best = maximize(bumps, CANDIDATES, effort=Effort(starts=1, steps=2))
     assert (best.value >= bumps(CANDIDATES).amax(0)).all()
+
+
+def test_a_rough_look_leaves_few_candidates_and_the_same_maxima():
+    seen = []
+
+    def values(x: torch.Tensor) -> torch.Tensor:
+        seen.append(len(x))
+        return bumps(x)
+
+    best = maximize(values, CANDIDATES, rough=lambda x: bumps(x + 0.05))
+    assert seen[0] == 2 * FINALISTS
+    torch.testing.assert_close(best.x, PEAKS, rtol=0, atol=1e-3)
 
 
 def test_maxima_on_the_faces_are_found():

@@ -139,6 +139,10 @@ class AcquisitionFunction(ABC):
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b v x"]:
         """The values at points of their own for every batch element, differentiable in X."""
 
+    def rough(self) -> "AcquisitionFunction | None":
+        """What is good enough to leave a few of many points, in less time; None where nothing is."""
+        return None
+
     def __call__(self, X: Float[Tensor, "*w x d"]) -> Float[Tensor, "*w x v"]:
         """The values at each point, averaged over hyperparameter samples."""
         chunks = X.split(max(1, CHUNK[X.device.type] // self.memory_per_point), -2)

@@ -15,6 +15,8 @@ Values = Callable[[Tensor], Tensor]
 
 STARTS = 4
 STEPS = 8
+FINALISTS = 32
+"""Candidates of each task that a rough look leaves."""
 SETTLED = 1e-3
 """An ascent ends that gained less than this share of its value in two steps: the question is as good."""
 
@@ -44,14 +46,18 @@ def maximize(
     neighbors: Callable[[Tensor], Tensor] | None = None,
     margin: Callable[[Tensor], Tensor] | None = None,
     effort: Effort = Effort(),  # noqa: B008
+    rough: Values | None = None,
 ) -> Best:
     """For each task the point of its largest value, differentiable in x, where the margin is not negative.
 
     `neighbors`, if any, lists the points one discrete move away from a point: continuous ascent and discrete moves
-    then alternate. Where no candidate has a margin, those of the largest are taken: see `lowered`.
+    then alternate. Where no candidate has a margin, those of the largest are taken: see `lowered`. `rough`, if any,
+    are quicker values that choose among the candidates first.
     """
     with torch.no_grad():
         margin = None if margin is None else lowered(margin, candidates)
+        if rough is not None:
+            candidates = _finalists(_allowed(rough, margin)(candidates), candidates)
         value = _allowed(values, margin)(candidates)
     tasks, d = value.shape[-1], candidates.shape[-1]
     starts = torch.cat([spread_out(candidates, value[..., t], effort.starts) for t in range(tasks)], -2)
@@ -65,6 +71,13 @@ def maximize(
     if neighbors is not None:
         x, value = _alternate(values, margin, x, value, neighbors, effort.steps)
     return Best(x, value)
+
+
+def _finalists(value: Float[Tensor, "*w n t"], candidates: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w m d"]:
+    """The best candidates of every task."""
+    count = min(FINALISTS, candidates.shape[-2])
+    best = torch.nan_to_num(value, nan=-torch.inf).topk(count, -2).indices.flatten(-2)
+    return torch.gather(candidates, -2, best[..., None].expand(*best.shape, candidates.shape[-1]))
 
 
 def best_of(

@@ -72,11 +72,11 @@ def best_of_each_task(values: TaskValues, restrictions: Restrictions, is_quick: 
     candidates = torch.cat([context.spread(count), centers, near], -2)
     if restrictions.duplicates is not None and restrictions.duplicates.region is not None:
         candidates = torch.cat([candidates, restrictions.duplicates.region.pool[:count].to(candidates)], -2)
-    neighbors = None if space.is_continuous else space.neighbors
+    neighbors, rough = None if space.is_continuous else space.neighbors, values.rough()
 
     def search(restrictions: Restrictions) -> Best:
         margin = restrictions.margin(context)
-        best = maximize(values.per_cost, candidates, neighbors, margin, effort)
+        best = maximize(values.per_cost, candidates, neighbors, margin, effort, rough and rough.per_cost)
         duplicates = restrictions.duplicates
         return best if duplicates is None else duplicates.replaced(best, values.per_cost, candidates, margin)
 

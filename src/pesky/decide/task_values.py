@@ -38,6 +38,11 @@ class TaskValues(NamedTuple):
     acquisition: AcquisitionFunction
     task_options: TaskOptions
 
+    def rough(self) -> "TaskValues | None":
+        """What is good enough to leave a few of many points, in less time; None where nothing is."""
+        rough = self.acquisition.rough()
+        return None if rough is None else self._replace(acquisition=rough)
+
     def per_cost(self, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n t"]:
         """What each task is worth at each point for its price: what tasks and points are compared by."""
         value, prices = self.value(X), self.task_options.prices(X)

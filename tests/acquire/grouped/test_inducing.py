@@ -40,3 +40,16 @@ def test_coordinates_are_standard_normal_though_points_coincide():
     _, loadings = whiten(belief, points)(points)
     # values = mean + loadings^T e, so that their covariance is loadings^T loadings
     torch.testing.assert_close(loadings.mT @ loadings, belief.covariance(points, points), rtol=0, atol=1e-7)
+
+
+def test_coordinates_of_points_far_apart_are_those_of_a_triangular_factor():
+    """A fraction of the time of principal axes; as standard normal as theirs, and as good for values in between."""
+    belief = make_belief(2, 6, 2, lengthscale=0.1)
+    points = torch.cartesian_prod(*[torch.linspace(0.1, 0.9, 4)] * 2)
+    coordinates = whiten(belief, points)
+    assert bool((coordinates.whitening.triu(1) == 0).all())
+    X = torch.rand(20, 2, generator=torch.Generator().manual_seed(0))
+    _, loadings = coordinates(X)
+    with_points = belief.covariance(X, points)
+    explained = with_points @ torch.linalg.solve(belief.covariance(points, points), with_points.mT)
+    torch.testing.assert_close(loadings.mT @ loadings, explained, rtol=0, atol=1e-9)

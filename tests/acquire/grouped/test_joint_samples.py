@@ -1,8 +1,17 @@
 """Where samples have their minimum, and how they are grouped."""
 
 import torch
+from small_beliefs import make_belief
 
-from pesky.acquire.grouped.joint_samples import JointSamples, best_cells, group_by_cell
+from pesky.acquire.grouped.inducing import whiten
+from pesky.acquire.grouped.joint_samples import (
+    JointSamples,
+    best_cells,
+    draw_joint_samples,
+    first_pairs,
+    group_by_cell,
+    values_at,
+)
 
 
 def test_the_minimum_is_sought_where_feasible_and_else_the_least_violation():
@@ -20,3 +29,21 @@ def test_small_groups_are_left_out_and_infeasible_samples_count_where_there_are_
     assert groups.cell.tolist() == [[0, 3], [0, 1]]
     assert groups.size.tolist() == [[5.0, 3.0], [5.0, 4.0]]
     assert groups.member.tolist() == [[0] * 5 + [1] * 3 + [2], [1] * 4 + [0] * 5]
+
+
+def test_half_of_the_samples_mirror_the_others():
+    belief = make_belief(2, 5, 1, offsets=(0.3,), lengthscale=0.2)
+    cells = torch.linspace(0, 1, 30)[:, None]
+    whitened, everywhere = whiten(belief, cells), torch.ones(30, dtype=torch.bool)
+    samples = draw_joint_samples(belief, whitened, cells, everywhere, 401, torch.tensor([1, 2]))
+    moments, loadings = whitened(cells)
+    apart = values_at(samples.coordinates, loadings)
+    assert apart.shape[-2] == len(samples.cell) == 402
+    assert bool((apart[:, :201] == -apart[:, 201:]).all())
+    cell, is_feasible = best_cells(moments.mean[:, None] + apart, everywhere, belief.amplitude)
+    assert bool((cell == samples.cell).all())
+    assert bool((is_feasible == samples.is_feasible).all())
+
+    few = first_pairs(samples, 50)
+    assert bool((values_at(few.coordinates, loadings) == torch.cat([apart[:, :50], apart[:, 201:251]], 1)).all())
+    assert few.cell.tolist() == [*cell[:50].tolist(), *cell[201:251].tolist()]

@@ -14,6 +14,7 @@ from pesky.acquire.grouped.joint_samples import (
     Groups,
     JointSamples,
     draw_joint_samples,
+    first_pairs,
     group_by_cell,
     sum_by_group,
     values_at,
@@ -35,6 +36,9 @@ CENTERS = 64
 """Of each batch element, the most probable cells that the search looks near."""
 PARTS = 20
 """Parts of the samples that are left out in turn, for the standard error."""
+SMALLEST_GROUP = 2
+ROUGHLY = 4
+"""One in so many of the samples leaves a few of many points."""
 
 
 class GroupedGain(AcquisitionFunction):
@@ -67,6 +71,7 @@ class GroupedGain(AcquisitionFunction):
         near = over_hyper_samples(belief, torch.gather(cells, -2, heaviest), 2).flatten(-3, -2)
         super().__init__(belief, near, over_hyper_samples(belief, groups.size[..., :CENTERS] > 0).flatten(-2), optima)
         self.whitened, self.groups, self.coordinates = whitened, groups, samples.coordinates
+        self._samples, self._cells, self._resolution = samples, cells, resolution
         self.active = active
         if active is not None:
             belief, pending = active.belief, active.pending(pending)
@@ -77,13 +82,22 @@ class GroupedGain(AcquisitionFunction):
         """Rows whose measurement is a yes or a no."""
         self.infeasible_share = float((~samples.is_feasible).double().mean())
         """Of all samples, those that are feasible nowhere."""
-        self.memory_per_point = samples.coordinates[..., 0].numel()
+        self.memory_per_point = 2 * samples.coordinates[..., 0].numel()
         self.pending = None
         if pending is not None:
             _, loadings = whitened(pending.X.expand(*self.batch, *pending.X.shape))
             self.pending = regress_on_pending(
                 samples.coordinates, groups, loadings, pending.rows.mT, self.noise, belief.amplitude
             )
+
+    def rough(self) -> AcquisitionFunction | None:
+        if self.pending is not None:
+            return None
+        few = first_pairs(self._samples, self.coordinates.shape[-2] // ROUGHLY)
+        groups = group_by_cell(few, self._cells.shape[-2], SMALLEST_GROUP)
+        return GroupedGain(
+            self.belief, self.whitened, self._cells, few, groups, None, None, self._resolution, self.active
+        )
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         moments, loadings = self.whitened(X)
@@ -130,17 +144,19 @@ class GroupedGain(AcquisitionFunction):
         self, loadings: Float[Tensor, "*b j r x"]
     ) -> tuple[Float[Tensor, "*b 1 q g 1"], Float[Tensor, "*b j q g x"], Float[Tensor, "*b j q g x"]]:
         """Size, sum and sum of squares as in `GroupSums`, over each of q parts of the samples by itself."""
-        slots, samples, points = self.groups.cell.shape[-1] + 1, self.coordinates.shape[-2], loadings.shape[-1]
-        part = torch.arange(samples, device=loadings.device) % PARTS
+        slots, pairs, points = self.groups.cell.shape[-1] + 1, self.coordinates.shape[-2], loadings.shape[-1]
+        # a sample and its mirror image are left out together
+        part = (torch.arange(pairs, device=loadings.device) % PARTS).repeat(2)
         member = part * slots + self.groups.member
         one = torch.ones_like(member, dtype=loadings.dtype)[..., None, :, None]
         size = sum_by_group(one, member, PARTS * slots).unflatten(-2, (PARTS, slots))
         total = loadings.new_zeros(*loadings.shape[:-2], PARTS, slots, points)
         square = torch.zeros_like(total)
-        block = max(1, BLOCK[loadings.device.type] // (self.memory_per_point // samples * points))
-        for at in range(0, samples, block):
+        block = max(1, BLOCK[loadings.device.type] // (self.memory_per_point // pairs * points))
+        halves = member.unflatten(-1, (2, pairs))
+        for at in range(0, pairs, block):
             values = values_at(self.coordinates[..., at : at + block, :], loadings)
-            some = member[..., at : at + block]
+            some = halves[..., at : at + block].flatten(-2)
             total += sum_by_group(values, some, PARTS * slots).view_as(total)
             square += sum_by_group(values.square(), some, PARTS * slots).view_as(square)
         return size, total, square

@@ -20,6 +20,8 @@ from pesky.model.belief import Belief, Evaluator, PosteriorMoments, for_hyper_sa
 SMALLEST = 1e-10
 """Variances below this share of the prior amplitude are rounding errors: what they would explain stays in the
 residual."""
+APART = 1e-4
+"""Share of the prior amplitude that each of points far apart has for itself, given those before it."""
 TIE = 1e-6
 """Shares that differ by no more than this part are equal."""
 
@@ -111,18 +113,48 @@ def whiten(belief: Belief, points: Float[Tensor, "*b k d"], counts: Sequence[int
 
     `counts` is how many each of the studies in lockstep has, the first ones, if not all.
     """
-    covariance = belief.covariance(points, points)
+    covariance, is_own = belief.covariance(points, points), None
     if counts is not None and studies(belief):
         own = torch.tensor(counts, device=points.device).view(-1, *(1,) * (covariance.dim() - 2))
         is_own = torch.arange(points.shape[-2], device=points.device) < own
         covariance = torch.where(is_own[..., :, None] & is_own[..., None, :], covariance, 0.0)
+    whitening, is_apart = _by_pivots(covariance, belief.amplitude, is_own)
+    # Of studies in lockstep each has what it would have alone, for all of its hyperparameter samples and rows.
+    is_apart = is_apart.view(*studies(belief), -1).all(-1)
+    if not bool(is_apart.all()):
+        by_axes = _by_axes(covariance, belief.amplitude)
+        rank = by_axes.shape[-2] if not bool(is_apart.any()) else whitening.shape[-2]
+        by_axes = torch.nn.functional.pad(by_axes, (0, 0, 0, rank - by_axes.shape[-2]))
+        is_apart = is_apart.view(*is_apart.shape, *(1,) * (covariance.dim() - is_apart.dim()))
+        whitening = torch.where(is_apart, whitening[..., :rank, :], by_axes)
+    return WhitenedBelief(belief.evaluator(points), whitening.contiguous())
+
+
+def _by_pivots(
+    covariance: Float[Tensor, "*b j k k"], amplitude: Float[Tensor, "*b j"], is_own: Bool[Tensor, "*#b k"] | None
+) -> tuple[Float[Tensor, "*b j k k"], Bool[Tensor, "*b j"]]:
+    """The inverse of the Cholesky factor, in a fraction of the time of axes, and whether the points are far apart.
+
+    If they are, every value has something that those before it do not tell, and rounding errors are small beside it.
+    """
+    unit = amplitude[..., None]
+    if is_own is not None:
+        covariance = covariance + torch.diag_embed(torch.where(is_own, 0.0, unit))
+    root, failed = torch.linalg.cholesky_ex(covariance)
+    is_apart = (failed == 0) & (root.diagonal(dim1=-2, dim2=-1).square() > APART * unit).all(-1)
+    eye = torch.eye(root.shape[-1], dtype=root.dtype, device=root.device)
+    whitening = torch.linalg.solve_triangular(root, eye.expand_as(root), upper=False)
+    return whitening if is_own is None else torch.where(is_own[..., None], whitening, 0.0), is_apart
+
+
+def _by_axes(covariance: Float[Tensor, "*b j k k"], amplitude: Float[Tensor, "*b j"]) -> Float[Tensor, "*b j r k"]:
+    """The principal axes, each over its deviation, but those that are rounding errors."""
     variance, vectors = torch.linalg.eigh(covariance)
-    keep = variance > SMALLEST * belief.amplitude[..., None]
+    keep = variance > SMALLEST * amplitude[..., None]
     # Rows and batch elements have different ranks: those of lower rank are filled up with coordinates of no effect.
     rank = max(1, int(keep.sum(-1).max()))
     scale = torch.where(keep, variance, 1.0).rsqrt() * keep
     # Of an eigenvector and its opposite rounding would choose one.
     vectors = vectors * torch.gather(vectors, -2, vectors.abs().argmax(-2, keepdim=True)).sign()
     # The largest first: of several studies each has the same coordinates first as alone.
-    whitening = (vectors * scale[..., None, :]).mT.flip(-2)[..., :rank, :]
-    return WhitenedBelief(belief.evaluator(points), whitening.contiguous())
+    return (vectors * scale[..., None, :]).mT.flip(-2)[..., :rank, :]

@@ -19,10 +19,10 @@ BLOCK = {"cpu": 8_000_000, "cuda": 800_000_000}
 
 
 class JointSamples(NamedTuple):
-    """Joint samples of all rows, and the cell of each one's feasible minimum."""
+    """Joint samples of all rows, the second half of which mirrors the first, and the cell of each one's minimum."""
 
-    coordinates: Float[Tensor, "*b j s r"]
-    """Whitened: see `inducing`."""
+    coordinates: Float[Tensor, "*b j h r"]
+    """Whitened, see `inducing`, of the first half; those of the second have the other sign."""
     cell: Int[Tensor, "*b s"]
     """Of a sample that is feasible nowhere, the cell of the least violation."""
     is_feasible: Bool[Tensor, "*b s"]
@@ -37,16 +37,16 @@ def draw_joint_samples(
     seeds: Int[Tensor, "*b j"],
     dtype: torch.dtype = torch.float64,
 ) -> JointSamples:
-    """`count` samples for every batch element; the minimum is sought among the cells of the mask.
+    """`count` samples, or one more, for every batch element; the minimum is sought among the cells of the mask.
 
     Every row has a seed of its own, so that its samples are the same whichever others there are. Single precision takes
-    half of the time.
+    half of the time, and so does it to mirror samples: as far from the mean on its other side is as probable.
     """
     moments, loadings = whitened(cells)
     batch, (rows, rank) = moments.mean.shape[:-2], loadings.shape[-3:-1]
     # An accelerator makes other numbers for another rank, which is one of the whole batch: there are all drawn.
     most = whitened.whitening.shape[-1] if loadings.is_cuda else rank
-    coordinates = normal_blocks(seeds, most, count, like=loadings)[..., :rank, :].to(dtype).mT
+    coordinates = normal_blocks(seeds, most, -(-count // 2), like=loadings)[..., :rank, :].to(dtype).mT
     block = max(1, BLOCK[loadings.device.type] // moments.mean.numel())
     likelihoods, mean, amplitude = belief.likelihoods, moments.mean, belief.amplitude.to(dtype)
     if not likelihoods.is_objective_limited:
@@ -55,17 +55,27 @@ def draw_joint_samples(
         lowest[..., 0, :] = mean[..., 0, :].amin(-1, keepdim=True)
         mean = mean - lowest
     mean, loadings = mean.to(dtype).flatten(0, -2)[:, None, :], loadings.to(dtype).flatten(0, -3)
-    found = []
+    halves: tuple[list[tuple[Tensor, Tensor]], ...] = ([], [])
     for some in coordinates.split(block, -2):
-        z = torch.baddbmm(mean, some.flatten(0, -3), loadings).view(*batch, rows, some.shape[-2], -1)
-        found.append(best_cells(likelihoods.inequalities(z, -3), cell_mask, likelihoods.units(amplitude)))
-    cell, is_feasible = (torch.cat(each, -1) for each in zip(*found, strict=True))
+        apart = torch.bmm(some.flatten(0, -3), loadings)
+        for half, z in zip(halves, (mean + apart, mean - apart), strict=True):
+            rows_of_each = likelihoods.inequalities(z.view(*batch, rows, some.shape[-2], -1), -3)
+            half.append(best_cells(rows_of_each, cell_mask, likelihoods.units(amplitude)))
+    cell, is_feasible = (torch.cat(each, -1) for each in zip(*halves[0], *halves[1], strict=True))
     return JointSamples(coordinates, cell, is_feasible)
 
 
-def values_at(coordinates: Float[Tensor, "*b j s r"], loadings: Float[Tensor, "*b j r x"]) -> Float[Tensor, "*b j s x"]:
-    """What every sample adds to the mean at x, to the precision of its coordinates."""
-    return coordinates @ loadings.to(coordinates)
+def first_pairs(samples: JointSamples, count: int) -> JointSamples:
+    """Of the samples the first `count`, and their mirror images."""
+    pairs = samples.coordinates.shape[-2]
+    cell, is_feasible = (t.unflatten(-1, (2, pairs))[..., :count].flatten(-2) for t in samples[1:])
+    return JointSamples(samples.coordinates[..., :count, :], cell, is_feasible)
+
+
+def values_at(coordinates: Float[Tensor, "*b j h r"], loadings: Float[Tensor, "*b j r x"]) -> Float[Tensor, "*b j s x"]:
+    """What every sample, of these coordinates or mirrored, adds to the mean at x, to the coordinates' precision."""
+    first = coordinates @ loadings.to(coordinates)
+    return torch.cat([first, -first], -2)
 
 
 def best_cells(

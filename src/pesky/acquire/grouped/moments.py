@@ -76,7 +76,7 @@ class PendingRegression(NamedTuple):
 
 
 def regress_on_pending(
-    coordinates: Float[Tensor, "*b j s r"],
+    coordinates: Float[Tensor, "*b j h r"],
     groups: Groups,
     loadings: Float[Tensor, "*b j r p"],
     measured: Bool[Tensor, "j p"],
@@ -90,7 +90,8 @@ def regress_on_pending(
     p = loadings.shape[-1]
     values = values_at(coordinates, loadings).double()
     # Of (e, B^T e), so r + p columns, with B^T e
-    covariance = _group_covariances(torch.cat([coordinates.to(values), values], -1), values, groups)
+    mirrored = torch.cat([coordinates, -coordinates], -2).to(values)
+    covariance = _group_covariances(torch.cat([mirrored, values], -1), values, groups)
     explains = measured[:, None, None, :]
     covariance = torch.where(explains, covariance, 0.0)
     of_values = torch.where(explains.mT, covariance[..., -p:, :], 0.0)

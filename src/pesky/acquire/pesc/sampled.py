@@ -8,7 +8,7 @@ x*, in the words of Gaussians, and is needed where much is pending.
 import torch
 
 from pesky.acquire.base import Context
-from pesky.acquire.grouped.gain import GroupedGain, sample_gain
+from pesky.acquire.grouped.gain import SMALLEST_GROUP, GroupedGain, sample_gain
 from pesky.acquire.grouped.joint_samples import firsts_alone, one_per_box
 from pesky.acquire.pesc.options import PescOptions
 from pesky.model.belief import hyperparameter_samples, studies
@@ -16,7 +16,6 @@ from pesky.optimum.sample import Optima
 
 MOST_PENDING = 2
 """Pending points that the samples in a group, some twenty, can be regressed on."""
-SMALLEST_GROUP = 2
 SINGLE = torch.float32
 """Of the samples, at half of the time; what is pending leaves differences that need all digits."""
 
