@@ -220,6 +220,22 @@ def test_data_told_at_once_or_one_by_one_give_the_same_ask():
     assert at_once.ask().params == pytest.approx(step_by_step.ask().params, abs=1e-4)
 
 
+def test_questions_asked_for_at_once_are_apart_and_have_one_set_of_samples():
+    s = advance(study(rule={"name": "pesc", "cells": 40, "candidates": 64}, confirming_share=0.0), 5)
+    first = s.ask()
+    assert s.decision is not None
+    assert "x*" in s.decision.seconds
+    samples = s.decision.acquisition.optima
+    asked = [first, *s.ask(5)]
+    assert "x*" not in s.decision.seconds
+    assert s.decision.acquisition.optima is samples
+    X = torch.tensor([[float(v) for v in e.params.values()] for e in asked])
+    assert torch.pdist(X).min() > 1e-3
+    s.tell(first, measure(first.params))
+    s.ask()
+    assert s.decision.acquisition.optima is not samples
+
+
 def test_recommendations_are_good():
     s = advance(study(), 9)
     found = s.recommend()

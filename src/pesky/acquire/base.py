@@ -230,6 +230,13 @@ class Rule(ABC):
     def acquisition(self, context: Context) -> AcquisitionFunction:
         """What measuring at any x is worth, in this context."""
 
+    def once_more(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
+        """The same for the next question of a batch: since `before` was made, nothing was told, and more is pending.
+
+        It is no worse than one that is made anew; a rule says here what of the last one it need not compute again.
+        """
+        return self.acquisition(context)
+
     def update(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
         """The same, in haste: at the hyperparameters that `before` was made for, with more data or questions."""
         return self.acquisition(context)

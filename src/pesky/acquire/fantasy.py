@@ -31,14 +31,16 @@ class Pending(NamedTuple):
     rows: Bool[Tensor, "p j"]
 
 
-def precision(belief: Belief, pending: Pending) -> Float[Tensor, "*b j p p"]:
-    """Inverse covariance of the pending values, zero where a row is not measured."""
+def precision(
+    belief: Belief, pending: Pending, noise: Float[Tensor, "*b j"] | None = None
+) -> Float[Tensor, "*b j p p"]:
+    """Inverse covariance of the pending values, zero where a row is not measured; the noise is the belief's if None."""
     batch = belief.amplitude.shape[:-1]
     P = pending.X.expand(*batch, *pending.X.shape)
     measured = pending.rows.mT
     both = measured[..., :, None] & measured[..., None, :]
     # A repeated noise-free question has a singular covariance: the floor of the noise keeps it solvable.
-    noise = torch.maximum(belief.noise, VARIANCE_FLOOR * belief.amplitude)
+    noise = torch.maximum(belief.noise if noise is None else noise, VARIANCE_FLOOR * belief.amplitude)
     joint = torch.where(both, belief.covariance(P, P), 0.0) + torch.diag_embed(
         torch.where(measured, noise[..., None], belief.amplitude[..., None])
     )

@@ -16,7 +16,6 @@ from pesky.study.recommend import (
     best_of,
     is_no_better,
     log_probability,
-    recommendation_from,
 )
 from pesky.study.recommendation import Recommendation
 
@@ -67,24 +66,25 @@ def confirming_question(
 
 def early_question(
     grounds: Grounds,
+    target: Recommendation,
     evaluations: Mapping[int, Evaluation],
     tasks: Sequence[str],
     min_probability: float | None,
     improving: Callable[[], Question],
 ) -> Question | None:
-    """The same while there is more to learn: only at a point that is sure enough to be recommended though not measured.
+    """The same while there is more to learn: only at a target that is sure enough to be recommended, not measured.
 
     Where that is not clearly better than what was measured already, it is the `improving` question. Where tasks are
     measured apart it is the point as soon as it is better at all, or, without noise, the bolder one.
     """
-    target = recommendation_from(grounds)
     if not target.is_confident:
         return None
     if len(grounds.problem.tasks) == 1 and not _is_clearly_better(grounds, target):
         return improving()
+    wanted = target
     if target.is_measured:
-        target = _bolder(grounds) if is_no_better(grounds, best_anywhere(grounds), target) else None
-    return None if target is None else _question_for(target, grounds, evaluations, tasks, min_probability)
+        wanted = _bolder(grounds) if is_no_better(grounds, best_anywhere(grounds), target) else None
+    return None if wanted is None else _question_for(wanted, grounds, evaluations, tasks, min_probability)
 
 
 def _is_clearly_better(grounds: Grounds, target: Recommendation) -> bool:

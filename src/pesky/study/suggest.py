@@ -39,7 +39,8 @@ from pesky.study.explain import reasons
 from pesky.study.limits import Request, check_worth, in_vain, tasks_left
 from pesky.study.outliers import as_reasons
 from pesky.study.pending import Answered, answered, pending
-from pesky.study.recommend import Grounds
+from pesky.study.recommend import Grounds, recommendation_from
+from pesky.study.recommendation import Recommendation
 from pesky.study.reconsider import is_among, is_mostly_left
 from pesky.study.surrogates import DataKey, Surrogates, data_key
 from pesky.study.task_options import task_options
@@ -86,6 +87,7 @@ class Suggester:
         self.decision: Decision | None = None
         """How the last question was chosen; None for the initial design."""
         self._full: Full | None = None
+        self._early: tuple[Grounds, Recommendation] | None = None
         self._why: dict[str, object] | None = None
         """Why the last question was chosen."""
         self._known: Mapping[int, Evaluation] = {}
@@ -133,10 +135,18 @@ class Suggester:
         if level != "full" or not (most := allowance(evaluations, self.problem, self.confirming_share)):
             return None
         with self.time_budget.time(level):
-            grounds = Grounds.of_questions(self.surrogates, evaluations)
             improving = partial(self._improving, evaluations, tasks)
-            found = early_question(grounds, learnt, tasks, self.min_probability, improving)
+            answer = self._early_answer(evaluations)
+            found = early_question(*answer, learnt, tasks, self.min_probability, improving)
         return found if found is not None and found.price <= most else None
+
+    def _early_answer(self, evaluations: Mapping[int, Evaluation]) -> tuple[Grounds, Recommendation]:
+        """What would be recommended by the belief that questions rest on: the same for as long as nothing is told."""
+        belief, _ = self.surrogates.believe(evaluations)
+        if self._early is None or self._early[0].belief is not belief:
+            grounds = Grounds.of_questions(self.surrogates, evaluations)
+            self._early = grounds, recommendation_from(grounds)
+        return self._early
 
     def _improving(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Question:
         """Where a better measured point is most to be expected: expected improvement with constraints."""
@@ -207,7 +217,9 @@ class Suggester:
                 return best
             context, acquisition = self._acquisition(level, evaluations, generator)
             allowed = allowed._replace(excluded=excluded_regions(context.belief, context.confidence, asked))
-            is_quick = level == "update" and full is not None and (is_retry or full.data != data)
+            is_quick = full is not None and (
+                (level == "update" and (is_retry or full.data != data)) or _is_same(acquisition, full.acquisition)
+            )
             values = TaskValues(context, self.rule, acquisition, options)
             best = select(values, allowed, is_quick=is_quick)
             self._why = reasons(values, best, tasks, level)
@@ -242,6 +254,8 @@ class Suggester:
         if full is None or level == "full":
             belief, observations = self.surrogates.believe(evaluations)
             context = self._context(belief, evaluations, generator)
+            if full is not None and full.context.belief is belief:
+                return context, self.rule.once_more(full.acquisition, context)
             acquisition = self.rule.acquisition(context)
             self._full = Full(data, observations, context, acquisition, {})
             return context, acquisition
@@ -288,3 +302,8 @@ class Suggester:
             holds = self.region.contains(self.surrogates.points.stack(points.values())).tolist() if points else []
             inside[task] = {point: points[point] for point, each in zip(points, holds, strict=True) if each}
         return inside
+
+
+def _is_same(acquisition: AcquisitionFunction, before: AcquisitionFunction) -> bool:
+    """Whether both are of the same samples of x*, so that a search that starts from these need not be as thorough."""
+    return acquisition.optima is not None and acquisition.optima is before.optima

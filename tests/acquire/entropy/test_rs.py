@@ -12,6 +12,7 @@ from pesky.acquire import BotorchAcquisition
 from pesky.acquire.base import Context
 from pesky.acquire.entropy.rs import RejectionSampling
 from pesky.acquire.fantasy import Pending
+from pesky.acquire.grouped.awaited import await_pending
 from pesky.acquire.grouped.gain import GroupedGain
 from pesky.acquire.grouped.inducing import whiten
 from pesky.acquire.grouped.joint_samples import JointSamples, draw_joint_samples, group_by_cell
@@ -99,8 +100,11 @@ def test_pending_points_are_sampled_as_the_inducing_points_are():
     belief = make_belief(2, 4, 1, offsets=(0.3,), lengthscale=0.05)
     pending = Pending(torch.tensor([[0.13], [0.6]]), torch.ones(2, 2, dtype=torch.bool))
     acquisition = RejectionSampling(cells=5, samples=500).acquisition(context(belief, pending))
-    assert acquisition.coordinates.shape[-1] == 7
-    assert (acquisition.coordinates.std(-2) > 0.8).all()
+    assert acquisition.awaited is not None
+    assert acquisition.awaited.coordinates.shape[-1] == 5 + 2 + 2  # of the cells, of what is open there, and of errors
+    assert (acquisition.awaited.coordinates.std(-2) > 0.8).all()
+    at_pending = belief.variance(pending.X) + belief.noise[:, None]
+    torch.testing.assert_close(acquisition.awaited.measured.var(-2), at_pending, rtol=0.3, atol=0.0)
 
 
 def test_a_noise_free_value_that_is_awaited_or_known_is_worth_nothing():
@@ -163,24 +167,22 @@ def test_each_batch_element_is_by_itself():
     )
     cells = torch.linspace(0, 1, 21)[:, None]
     pending = Pending(torch.tensor([[0.33]]), torch.ones(1, 3, dtype=torch.bool))
-    inducing = torch.cat([cells, pending.X])
     generator = torch.Generator().manual_seed(0)
     here = cells.expand(2, 21, 1)
-    whitened = whiten(both, inducing.expand(2, -1, 1))
-    draws = draw_joint_samples(
-        both, whitened, here, torch.ones(2, 21, dtype=torch.bool), 500, torch.arange(6).view(2, 3)
-    )
+    whitened, seeds = whiten(both, here), torch.arange(6).view(2, 3)
+    draws = draw_joint_samples(both, whitened, here, torch.ones(2, 21, dtype=torch.bool), 500, seeds)
     X = torch.rand(2, 4, 1, generator=generator)
 
-    def acquisition(belief, whitened, here, draws):
-        return GroupedGain(belief, whitened, here, draws, group_by_cell(draws, 21, 4), pending)
+    def acquisition(belief, whitened, here, draws, seeds):
+        awaited = await_pending(belief, whitened, draws.coordinates, pending, belief.noise, seeds)
+        return GroupedGain(belief, whitened, here, draws, group_by_cell(draws, 21, 4), awaited)
 
-    together = acquisition(both, whitened, here, draws).forward(X)
+    together = acquisition(both, whitened, here, draws, seeds + 6).forward(X)
     for i in range(2):
         one = replace(alone[i], y=alone[0].y)
         mine = JointSamples(*(part[i] for part in draws))
-        own = type(whitened)(one.evaluator(inducing), whitened.whitening[i])
-        single = acquisition(one, own, cells, mine).forward(X[i])
+        own = type(whitened)(one.evaluator(cells), whitened.whitening[i], cells)
+        single = acquisition(one, own, cells, mine, seeds[i] + 6).forward(X[i])
         torch.testing.assert_close(together[i], single)
 
 

@@ -37,7 +37,7 @@ def test_its_gain_is_zero_and_those_of_the_others_are_the_same_as_without_it():
     assert (values[0][:, :2] - values[1]).abs().max() < 0.05
     near = rule_of("rs", cells=41, samples=4000).acquisition(context(belief(0.3, 3.0)))
     assert isinstance(near, GroupedGain)
-    assert near.coordinates.shape[-3] == 3
+    assert near.samples.coordinates.shape[-3] == 3
 
 
 def test_left_in_it_would_have_told_nothing(monkeypatch):

@@ -14,8 +14,6 @@ from benchmarks.oracle import Oracle
 from pesky.acquire import DEFAULT, EP, PAPER, Context, PredictiveEntropySearch, rule_of
 from pesky.acquire.fantasy import Pending
 from pesky.acquire.grouped.gain import GroupedGain
-from pesky.acquire.pesc.gain import InformationGain
-from pesky.acquire.pesc.sampled import MOST_PENDING
 from pesky.model import GaussianProcess
 from pesky.problem import Integer, Real
 from pesky.space import Space
@@ -62,7 +60,8 @@ def test_the_true_gains_of_the_grid_are_much_the_same_by_another_way(monkeypatch
     assert other.efficiency > 0.85
 
 
-def test_the_gradient_is_that_of_finite_differences():
+def test_the_gradient_is_that_of_finite_differences(monkeypatch):
+    monkeypatch.setattr("pesky.acquire.pesc.sampled.SINGLE", torch.float64)
     belief = make_belief(3, 6, 2, offsets=(0.5, 0.2))
     gain = PredictiveEntropySearch(QUICK).acquisition(context(belief, awaited(1, 2, 3)))
     X = torch.rand(5, 2, generator=torch.Generator().manual_seed(1))
@@ -81,14 +80,28 @@ def test_single_precision_changes_gains_by_less_than_one_in_a_hundred_thousand(m
     assert (single - double).abs().max() < 1e-5 * double.max()
 
 
-@pytest.mark.parametrize(
-    ("count", "kind"), [(1, GroupedGain), (MOST_PENDING, GroupedGain), (MOST_PENDING + 1, InformationGain)]
-)
-def test_where_much_is_pending_ep_says_it(count, kind):
-    belief = make_belief(2, 5, 1)
-    gain = PredictiveEntropySearch(QUICK).acquisition(context(belief, awaited(count)))
-    assert isinstance(gain, kind)
-    assert gain(torch.linspace(0, 1, 5)[:, None]).isfinite().all()
+@pytest.mark.parametrize("noise", [1e-1, 1e-2])
+@pytest.mark.parametrize("count", [3, 10])
+def test_where_much_is_pending_the_gains_are_those_of_brute_force(count, noise):
+    belief = make_belief(2, 5, 1, offsets=(0.3,), lengthscale=0.2, noise=noise)
+    X, pending = torch.linspace(0, 1, 15)[:, None], awaited(count)
+    truth = brute_force(belief, torch.linspace(0, 1, 101)[:, None], X, 20_000, seed=1, pending=pending)
+    ours = PredictiveEntropySearch(DEFAULT).acquisition(context(belief, pending))(X)
+    assert (ours - truth).abs().max() < 0.35 * truth.max()
+    assert truth.sum(-1)[ours.sum(-1).argmax()] > 0.95 * truth.sum(-1).max()
+
+
+def test_more_questions_of_a_batch_are_valued_by_the_samples_that_there_are():
+    belief, rule = make_belief(2, 5, 1, offsets=(0.3,), lengthscale=0.2, noise=1e-2), PredictiveEntropySearch(DEFAULT)
+    first, pending = rule.acquisition(context(belief)), awaited(4)
+    more = rule.once_more(first, context(belief, pending, asked=4, seed=1))
+    anew = rule.acquisition(context(belief, pending, asked=4, seed=1))
+    assert isinstance(first, GroupedGain)
+    assert isinstance(more, GroupedGain)
+    assert more.samples is first.samples
+    X = torch.linspace(0, 1, 15)[:, None]
+    assert (more(X) - anew(X)).abs().max() < 0.1 * anew(X).max()
+    assert more(X).max() < 0.9 * first(X).max()
 
 
 def test_an_update_keeps_the_cells_and_has_the_new_data():

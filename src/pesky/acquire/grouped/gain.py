@@ -1,12 +1,12 @@
 """What a measurement is worth, from joint samples in groups: the gain of RS and RSDG (METHOD 15)."""
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.acquire.base import FINEST, AcquisitionFunction, Context
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.grouped.active import ActiveRows, active_rows
+from pesky.acquire.grouped.awaited import Awaited, SampledAt, await_pending
 from pesky.acquire.grouped.entropy import answer_entropy, number_entropy
 from pesky.acquire.grouped.inducing import WhitenedBelief, whiten
 from pesky.acquire.grouped.joint_samples import (
@@ -19,21 +19,16 @@ from pesky.acquire.grouped.joint_samples import (
     sum_by_group,
     values_at,
 )
-from pesky.acquire.grouped.moments import (
-    GroupMoments,
-    GroupSums,
-    group_moments,
-    last_of_all,
-    regress_on_pending,
-    sum_groups,
-)
+from pesky.acquire.grouped.moments import GroupMoments, GroupSums, group_moments, last_of_all, powers, sum_groups
 from pesky.likelihood.rows import PROBIT
-from pesky.model.belief import Belief, PosteriorMoments, over_hyper_samples, studies
+from pesky.model.belief import Belief, over_hyper_samples, studies
 from pesky.numerics.rng import draw_seeds
 from pesky.optimum.sample import Optima
 
 CENTERS = 64
 """Of each batch element, the most probable cells that the search looks near."""
+MORE = 2
+"""Samples that a group must have besides where something is pending."""
 PARTS = 20
 """Parts of the samples that are left out in turn, for the standard error."""
 SMALLEST_GROUP = 2
@@ -57,12 +52,12 @@ class GroupedGain(AcquisitionFunction):
         cells: Float[Tensor, "*b n d"],
         samples: JointSamples,
         groups: Groups,
-        pending: Pending | None,
+        awaited: Awaited | None,
         optima: Optima | None = None,
         resolution: float = FINEST,
         active: ActiveRows | None = None,
     ) -> None:
-        """The inducing points of `whitened` must include the pending points.
+        """`awaited` is the samples beside what is pending, if anything is.
 
         Samples and whitened belief are of the active rows alone, where these are given.
         `resolution` is the least noise that a measurement is taken to have, as a share of the prior variance.
@@ -70,50 +65,59 @@ class GroupedGain(AcquisitionFunction):
         heaviest = groups.cell[..., :CENTERS, None].expand(*groups.cell[..., :CENTERS].shape, cells.shape[-1])
         near = over_hyper_samples(belief, torch.gather(cells, -2, heaviest), 2).flatten(-3, -2)
         super().__init__(belief, near, over_hyper_samples(belief, groups.size[..., :CENTERS] > 0).flatten(-2), optima)
-        self.whitened, self.groups, self.coordinates = whitened, groups, samples.coordinates
-        self._samples, self._cells, self._resolution = samples, cells, resolution
+        self.whitened, self.cells, self.samples, self.groups = whitened, cells, samples, groups
+        self.awaited, self.resolution = awaited, resolution
         self.active = active
-        if active is not None:
-            belief, pending = active.belief, active.pending(pending)
-        self.amplitude = belief.amplitude
-        self.noise = torch.maximum(belief.noise, resolution * belief.amplitude)
+        belief = belief if active is None else active.belief
+        self.amplitude, self.noise = belief.amplitude, _noise(belief, resolution)
         self.is_coarse = resolution > FINEST and bool((self.noise > belief.noise).any())
         self.answered = belief.likelihoods.rows_of(PROBIT, belief.amplitude.device)
         """Rows whose measurement is a yes or a no."""
         self.infeasible_share = float((~samples.is_feasible).double().mean())
         """Of all samples, those that are feasible nowhere."""
-        self.memory_per_point = 2 * samples.coordinates[..., 0].numel()
-        self.pending = None
-        if pending is not None:
-            _, loadings = whitened(pending.X.expand(*self.batch, *pending.X.shape))
-            self.pending = regress_on_pending(
-                samples.coordinates, groups, loadings, pending.rows.mT, self.noise, belief.amplitude
-            )
+        self.memory_per_point = samples.coordinates[..., 0].numel() * (2 if awaited is None else 5)
 
     def rough(self) -> AcquisitionFunction | None:
-        if self.pending is not None:
-            return None
-        few = first_pairs(self._samples, self.coordinates.shape[-2] // ROUGHLY)
-        groups = group_by_cell(few, self._cells.shape[-2], SMALLEST_GROUP)
-        return GroupedGain(
-            self.belief, self.whitened, self._cells, few, groups, None, None, self._resolution, self.active
-        )
+        count = self.samples.coordinates.shape[-2] // ROUGHLY
+        few, awaited = first_pairs(self.samples, count), self.awaited and self.awaited.first_pairs(count)
+        groups = group_by_cell(few, self.cells.shape[-2], SMALLEST_GROUP if awaited is None else SMALLEST_GROUP + MORE)
+        parts = (self.belief, self.whitened, self.cells, few, groups, awaited)
+        return GroupedGain(*parts, None, self.resolution, self.active)
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
-        moments, loadings = self.whitened(X)
-        return self._gains(moments, loadings, sum_groups(values_at(self.coordinates, loadings), self.groups))
+        at = self._at(X)
+        return self._gains(at, sum_groups(self._powers(at), self.groups))
 
-    def _gains(
-        self, moments: PosteriorMoments, loadings: Float[Tensor, "*b a r x"], sums: GroupSums
-    ) -> Float[Tensor, "*b j x"]:
+    def _at(self, X: Float[Tensor, "*b x d"]) -> SampledAt:
+        """What makes the values of the samples at x."""
+        if self.awaited is not None:
+            return self.awaited(X)
+        moments, loadings = self.whitened(X)
+        return SampledAt(moments.mean, (moments.variance - loadings.square().sum(-2)).clamp(min=0.0), loadings)
+
+    def _powers(self, at: SampledAt, some: slice = slice(None)) -> tuple[Float[Tensor, "*b j s x"], ...]:
+        """Of some of the samples, what is summed over groups."""
+        if self.awaited is None or at.weights is None:
+            return powers(values_at(self.samples.coordinates[..., some, :], at.loadings))
+        surprise = values_at(self.awaited.coordinates[..., some, :], at.loadings)
+        return powers(surprise, values_at(self.awaited.measured[..., some, :], at.weights))
+
+    def _gains(self, at: SampledAt, sums: GroupSums) -> Float[Tensor, "*b j x"]:
         """The entropy of all samples, less that of the groups on average; computed of the active rows a."""
-        now = group_moments(moments, loadings, sums, self.pending, self.amplitude)
+        now = group_moments(at, sums, self.amplitude)
         entropy = number_entropy(now, self.noise)
         if len(self.answered):
             answers = GroupMoments(*(t if t.shape[-3] == 1 else t.index_select(-3, self.answered) for t in now))
             entropy = entropy.index_copy(-3, self.answered, answer_entropy(answers, sums.size))
         gains = entropy[..., -1, :] - (sums.share[..., None, :, None] * entropy[..., :-1, :]).sum(-2)
         return gains if self.active is None else self.active.gains_of_all(gains)
+
+    def beside(self, context: Context, resolution: float, min_group: int) -> "GroupedGain":
+        """The same samples, beside what is pending in the context: nothing else may have changed."""
+        assert context.belief is self.belief
+        assert self.active is not None
+        parts = (self.belief, self.whitened, self.cells, self.samples, min_group, self.optima, resolution, self.active)
+        return _grouped(context, *parts)
 
     @torch.no_grad()
     def with_standard_errors(self, X: Float[Tensor, "x d"]) -> tuple[Float[Tensor, "x j"], Float[Tensor, "x j"]]:
@@ -122,44 +126,40 @@ class GroupedGain(AcquisitionFunction):
         These are by the jackknife: from how the values change as a part of the samples is left out. With points
         pending they are too large: what these tell stays that of all samples.
         """
-        size = PARTS * self.coordinates.shape[:-2].numel() * (self.groups.cell.shape[-1] + 1)
+        size = PARTS * self.samples.coordinates.shape[:-2].numel() * (self.groups.cell.shape[-1] + 1)
         found = [self._jackknife(chunk) for chunk in X.split(max(1, BLOCK[X.device.type] // size))]
         value, error = (torch.cat(each) for each in zip(*found, strict=True))
         return value, error
 
     def _jackknife(self, X: Float[Tensor, "x d"]) -> tuple[Float[Tensor, "x j"], Float[Tensor, "x j"]]:
-        moments, loadings = self.whitened(X.expand(*self.batch, *X.shape))
-        sums_of_parts = self._sums_of_parts(loadings)
-        whole = GroupSums(*(last_of_all(t.sum(-3)) for t in sums_of_parts))
-        value = self._gains(moments, loadings, whole)
+        at = self._at(X.expand(*self.batch, *X.shape))
+        size, *sums = self._sums_of_parts(at)
+        whole = GroupSums(last_of_all(size.sum(-3)), tuple(last_of_all(t.sum(-3)) for t in sums))
+        value = self._gains(at, whole)
         left_out = torch.stack([
-            self._gains(moments, loadings, whole.without(GroupSums(*part)))
-            for part in zip(*(last_of_all(t).unbind(-3) for t in sums_of_parts), strict=True)
+            self._gains(at, whole.without(GroupSums(own, tuple(part))))
+            for own, *part in zip(*(last_of_all(t).unbind(-3) for t in (size, *sums)), strict=True)
         ])  # fmt: skip
         variance = (PARTS - 1) * left_out.var(0, correction=0).reshape(-1, *value.shape[-2:])
         # Hyperparameter samples have independent errors, and their values are averaged.
         return value.reshape(variance.shape).mean(0).mT, variance.sum(0).sqrt().mT / len(variance)
 
-    def _sums_of_parts(
-        self, loadings: Float[Tensor, "*b j r x"]
-    ) -> tuple[Float[Tensor, "*b 1 q g 1"], Float[Tensor, "*b j q g x"], Float[Tensor, "*b j q g x"]]:
-        """Size, sum and sum of squares as in `GroupSums`, over each of q parts of the samples by itself."""
-        slots, pairs, points = self.groups.cell.shape[-1] + 1, self.coordinates.shape[-2], loadings.shape[-1]
+    def _sums_of_parts(self, at: SampledAt) -> list[Float[Tensor, "*b _ t g _"]]:
+        """The size and then the sums as in `GroupSums`, over each of t parts of the samples by itself."""
+        slots, pairs, points = self.groups.cell.shape[-1] + 1, self.samples.coordinates.shape[-2], at.mean.shape[-1]
         # a sample and its mirror image are left out together
-        part = (torch.arange(pairs, device=loadings.device) % PARTS).repeat(2)
-        member = part * slots + self.groups.member
-        one = torch.ones_like(member, dtype=loadings.dtype)[..., None, :, None]
-        size = sum_by_group(one, member, PARTS * slots).unflatten(-2, (PARTS, slots))
-        total = loadings.new_zeros(*loadings.shape[:-2], PARTS, slots, points)
-        square = torch.zeros_like(total)
-        block = max(1, BLOCK[loadings.device.type] // (self.memory_per_point // pairs * points))
-        halves = member.unflatten(-1, (2, pairs))
-        for at in range(0, pairs, block):
-            values = values_at(self.coordinates[..., at : at + block, :], loadings)
-            some = halves[..., at : at + block].flatten(-2)
-            total += sum_by_group(values, some, PARTS * slots).view_as(total)
-            square += sum_by_group(values.square(), some, PARTS * slots).view_as(square)
-        return size, total, square
+        part = (torch.arange(pairs, device=at.mean.device) % PARTS).repeat(2)
+        halves = (part * slots + self.groups.member).unflatten(-1, (2, pairs))
+        block = max(1, BLOCK[at.mean.device.type] // (self.memory_per_point // pairs * points))
+        sums: list[Tensor] = []
+        for start in range(0, pairs, block):
+            some = slice(start, start + block)
+            member, values = halves[..., some].flatten(-2), self._powers(at, some)
+            one = torch.ones_like(member, dtype=values[0].dtype)[..., None, :, None]
+            found = [sum_by_group(t, member, PARTS * slots) for t in (one, *values)]
+            added = [t.unflatten(-2, (PARTS, slots)) for t in found]
+            sums = [a + b for a, b in zip(sums, added, strict=True)] if sums else added
+        return sums
 
 
 def sample_gain(
@@ -176,19 +176,42 @@ def sample_gain(
 ) -> GroupedGain:
     """Joint samples on the cells, grouped by their minima, ready to say what a measurement at any x is worth.
 
-    A regression on p pending points takes degrees of freedom of each group, which must have 2 p samples more.
+    The regression on what is pending takes a degree of freedom of each group, which must have `MORE` samples then.
     """
-    belief, pending = context.belief, context.pending
-    if pending is not None:
-        min_group += 2 * len(pending.X)
-        pending_points = pending.X.expand(*inducing_points.shape[:-2], *pending.X.shape)
-        inducing_points = torch.cat([inducing_points, pending_points], -2)
-        if inducing_counts is not None:
-            inducing_counts = [count + len(pending.X) for count in inducing_counts]
+    belief = context.belief
     active = active_rows(belief, cells)
     whitened = whiten(active.belief, inducing_points, inducing_counts)
-    seeds = draw_seeds(context.generator, *belief.amplitude.shape[len(studies(belief)) :])
-    seeds = seeds.index_select(-1, active.which.cpu())
+    seeds = _seeds(context, active)
     drawn = draw_joint_samples(active.belief, whitened, cells, cell_mask, samples, seeds, dtype)
-    groups = group_by_cell(drawn, cells.shape[-2], min_group)
-    return GroupedGain(belief, whitened, cells, drawn, groups, pending, optima, resolution, active)
+    return _grouped(context, belief, whitened, cells, drawn, min_group, optima, resolution, active)
+
+
+def _grouped(
+    context: Context,
+    belief: Belief,
+    whitened: WhitenedBelief,
+    cells: Float[Tensor, "*b n d"],
+    samples: JointSamples,
+    min_group: int,
+    optima: Optima | None,
+    resolution: float,
+    active: ActiveRows,
+) -> GroupedGain:
+    pending, awaited = active.pending(context.pending), None
+    groups = group_by_cell(samples, cells.shape[-2], min_group if pending is None else min_group + MORE)
+    if pending is not None:
+        seeds, noise = _seeds(context, active), _noise(active.belief, resolution)
+        awaited = await_pending(active.belief, whitened, samples.coordinates, pending, noise, seeds)
+    return GroupedGain(belief, whitened, cells, samples, groups, awaited, optima, resolution, active)
+
+
+def _noise(belief: Belief, resolution: float) -> Float[Tensor, "*b j"]:
+    """Of a measurement, and no less than the resolution, a share of the prior variance."""
+    return torch.maximum(belief.noise, resolution * belief.amplitude)
+
+
+def _seeds(context: Context, active: ActiveRows) -> Int[Tensor, "*b a"]:
+    """A seed for each of the active rows, whichever others are active."""
+    belief = context.belief
+    seeds = draw_seeds(context.generator, *belief.amplitude.shape[len(studies(belief)) :])
+    return seeds.index_select(-1, active.which.cpu())

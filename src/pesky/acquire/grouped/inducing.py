@@ -102,6 +102,8 @@ class WhitenedBelief(NamedTuple):
     evaluate: Evaluator
     whitening: Float[Tensor, "*b j r k"]
     """Applied to the covariance with the inducing points, it gives the loadings."""
+    points: Float[Tensor, "*b k d"]
+    """The inducing points."""
 
     def __call__(self, X: Float[Tensor, "*b x d"]) -> tuple[PosteriorMoments, Float[Tensor, "*b j r x"]]:
         moments = self.evaluate(X)
@@ -122,12 +124,12 @@ def whiten(belief: Belief, points: Float[Tensor, "*b k d"], counts: Sequence[int
     # Of studies in lockstep each has what it would have alone, for all of its hyperparameter samples and rows.
     is_apart = is_apart.view(*studies(belief), -1).all(-1)
     if not bool(is_apart.all()):
-        by_axes = _by_axes(covariance, belief.amplitude)
+        by_axes = whitening_of(covariance, belief.amplitude)
         rank = by_axes.shape[-2] if not bool(is_apart.any()) else whitening.shape[-2]
         by_axes = torch.nn.functional.pad(by_axes, (0, 0, 0, rank - by_axes.shape[-2]))
         is_apart = is_apart.view(*is_apart.shape, *(1,) * (covariance.dim() - is_apart.dim()))
         whitening = torch.where(is_apart, whitening[..., :rank, :], by_axes)
-    return WhitenedBelief(belief.evaluator(points), whitening.contiguous())
+    return WhitenedBelief(belief.evaluator(points), whitening.contiguous(), points)
 
 
 def _by_pivots(
@@ -147,8 +149,8 @@ def _by_pivots(
     return whitening if is_own is None else torch.where(is_own[..., None], whitening, 0.0), is_apart
 
 
-def _by_axes(covariance: Float[Tensor, "*b j k k"], amplitude: Float[Tensor, "*b j"]) -> Float[Tensor, "*b j r k"]:
-    """The principal axes, each over its deviation, but those that are rounding errors."""
+def whitening_of(covariance: Float[Tensor, "*b j k k"], amplitude: Float[Tensor, "*b j"]) -> Float[Tensor, "*b j r k"]:
+    """What makes independent coordinates: the principal axes over their deviations, but those of rounding errors."""
     variance, vectors = torch.linalg.eigh(covariance)
     keep = variance > SMALLEST * amplitude[..., None]
     # Rows and batch elements have different ranks: those of lower rank are filled up with coordinates of no effect.

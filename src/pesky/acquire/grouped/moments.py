@@ -5,38 +5,52 @@ residual, so in group g
 
     E_g z = mean + E_g(b^T e),    Var_g z = Var(residual) + Var_g(b^T e),
 
-with the empirical mean and variance of b^T e over the members. While measurements y of p points are running, e and y
-are taken for jointly Gaussian within each group: y explains b^T Cov_g(e, y) Cov_g(y)^-1 Cov_g(y, e) b of the variance.
+with the empirical mean and variance of b^T e over the members. While measurements are running, b^T e is a surprise and
+what they predict of it (see `awaited`), and these are taken for jointly Gaussian within each group: what is left of the
+variance is that of the surprise, regressed on the prediction.
 """
 
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
-from pesky.acquire.grouped.joint_samples import Groups, sum_by_group, values_at
-from pesky.infer.gaussian import cholesky
+from pesky.acquire.grouped.awaited import SampledAt
+from pesky.acquire.grouped.joint_samples import Groups, sum_by_group
 from pesky.infer.predict import VARIANCE_FLOOR
-from pesky.model.belief import PosteriorMoments
+
+
+def powers(
+    value: Float[Tensor, "*b j s x"], predicted: Float[Tensor, "*b j s x"] | None = None
+) -> tuple[Float[Tensor, "*b j s x"], ...]:
+    """What is summed over groups: the value and its square; and where u is predicted of it, u, u^2 and the product."""
+    if predicted is None:
+        return value, value.square()
+    return value, value.square(), predicted, predicted.square(), value * predicted
 
 
 class GroupSums(NamedTuple):
     """Over the members of each of g - 1 groups, and last over all samples, of whichever group or none."""
 
     size: Float[Tensor, "*b 1 g 1"]
-    total: Float[Tensor, "*b j g x"]
-    square: Float[Tensor, "*b j g x"]
+    powers: tuple[Float[Tensor, "*b j g x"], ...]
 
     @property
     def mean(self) -> Float[Tensor, "*b j g x"]:
-        return self.total / self.size.clamp(min=1.0)
+        """Of the value, with what is predicted of it."""
+        total = self.powers[0] + self.powers[2] if self.has_prediction else self.powers[0]
+        return total / self.size.clamp(min=1.0)
 
     @property
-    def variance(self) -> Float[Tensor, "*b j g x"]:
+    def has_prediction(self) -> bool:
+        return len(self.powers) > 2
+
+    def covariance(self, first: int, second: int, product: int) -> Float[Tensor, "*b j g x"]:
+        """Of two of the powers, of which another is the product."""
         # The means of the groups are within some deviations of 0, that of all samples: little cancels.
-        left = (self.square - self.total * self.mean).clamp(min=0.0)
-        return left / self.degrees_of_freedom
+        both = self.powers[first] * self.powers[second] / self.size.clamp(min=1.0)
+        return (self.powers[product] - both) / self.degrees_of_freedom
 
     @property
     def degrees_of_freedom(self) -> Float[Tensor, "*b 1 g 1"]:
@@ -50,15 +64,16 @@ class GroupSums(NamedTuple):
 
     def without(self, part: "GroupSums") -> "GroupSums":
         """The sums over all samples but those of a part."""
-        return GroupSums(*(whole - some for whole, some in zip(self, part, strict=True)))
+        left = tuple(whole - some for whole, some in zip(self.powers, part.powers, strict=True))
+        return GroupSums(self.size - part.size, left)
 
 
-def sum_groups(values: Float[Tensor, "*b j s x"], groups: Groups) -> GroupSums:
-    """The sums of these values of the samples."""
+def sum_groups(values: tuple[Float[Tensor, "*b j s x"], ...], groups: Groups) -> GroupSums:
+    """The sums of these powers over the samples."""
     slots = groups.cell.shape[-1] + 1
-    one = torch.ones_like(groups.member, dtype=values.dtype)[..., None, :, None]
-    total, square = (last_of_all(sum_by_group(t, groups.member, slots)) for t in (values, values.square()))
-    return GroupSums(last_of_all(sum_by_group(one, groups.member, slots)), total, square)
+    one = torch.ones_like(groups.member, dtype=values[0].dtype)[..., None, :, None]
+    size, *summed = (last_of_all(sum_by_group(t, groups.member, slots)) for t in (one, *values))
+    return GroupSums(size, tuple(summed))
 
 
 def last_of_all(sums: Float[Tensor, "*b g x"]) -> Float[Tensor, "*b g x"]:
@@ -66,55 +81,8 @@ def last_of_all(sums: Float[Tensor, "*b g x"]) -> Float[Tensor, "*b g x"]:
     return torch.cat([sums[..., :-1, :], sums.sum(-2, keepdim=True)], -2)
 
 
-class PendingRegression(NamedTuple):
-    """What the pending measurements y explain of the coordinates e, within each group."""
-
-    root: Float[Tensor, "*b j g r p"]
-    """Cov(e, y) L^-T, where L L^T = Cov(y): y explains |b^T root|^2 of the variance of b^T e."""
-    degrees_of_freedom: Float[Tensor, "*b j g 1"]
-    """That the estimate of Cov(e, y) takes: the trace of the regression's hat matrix, p without noise."""
-
-
-def regress_on_pending(
-    coordinates: Float[Tensor, "*b j h r"],
-    groups: Groups,
-    loadings: Float[Tensor, "*b j r p"],
-    measured: Bool[Tensor, "j p"],
-    noise: Float[Tensor, "*b j"],
-    amplitude: Float[Tensor, "*b j"],
-) -> PendingRegression:
-    """The regression of e on y = B^T e + noise in each group, of the loadings B at the pending points.
-
-    Rows that are not measured at a pending point explain nothing: their covariances are zero, their variance is any.
-    """
-    p = loadings.shape[-1]
-    values = values_at(coordinates, loadings).double()
-    # Of (e, B^T e), so r + p columns, with B^T e
-    mirrored = torch.cat([coordinates, -coordinates], -2).to(values)
-    covariance = _group_covariances(torch.cat([mirrored, values], -1), values, groups)
-    explains = measured[:, None, None, :]
-    covariance = torch.where(explains, covariance, 0.0)
-    of_values = torch.where(explains.mT, covariance[..., -p:, :], 0.0)
-    of_errors = torch.where(measured, noise[..., None], amplitude[..., None])
-    of_measurements = of_values + torch.diag_embed(of_errors)[..., None, :, :]
-    L = cholesky(of_measurements, amplitude[..., None].expand(of_values.shape[:-2]), jitter=1e-14)
-    root = torch.linalg.solve_triangular(L, covariance[..., :-p, :].mT, upper=False).mT
-    hat = torch.cholesky_solve(of_values, L)
-    return PendingRegression(root, hat.diagonal(dim1=-2, dim2=-1).sum(-1, keepdim=True))
-
-
-def _group_covariances(
-    left: Float[Tensor, "*b j s c"], right: Float[Tensor, "*b j s p"], groups: Groups
-) -> Float[Tensor, "*b j g c p"]:
-    """Empirical covariances in each group, and last in all samples; one column of `right` at a time."""
-    slots = groups.cell.shape[-1] + 1
-    of_left, of_right = sum_groups(left, groups), sum_groups(right, groups)
-    columns = [
-        last_of_all(sum_by_group(left * right[..., i, None], groups.member, slots))
-        - of_left.total * of_right.mean[..., i, None]
-        for i in range(right.shape[-1])
-    ]
-    return torch.stack(columns, -1) / of_left.degrees_of_freedom[..., None]
+TINY = 1e-300
+"""Divisors are no less, where the quotient does not count."""
 
 
 class GroupMoments(NamedTuple):
@@ -130,22 +98,18 @@ class GroupMoments(NamedTuple):
     """Of this estimate."""
 
 
-def group_moments(
-    moments: PosteriorMoments,
-    loadings: Float[Tensor, "*b j r x"],
-    sums: GroupSums,
-    pending: PendingRegression | None,
-    amplitude: Float[Tensor, "*b j"],
-) -> GroupMoments:
-    """The moments at x, of the sums of b^T e over the groups."""
-    sampled, freedom = sums.variance, sums.degrees_of_freedom
+def group_moments(at: SampledAt, sums: GroupSums, amplitude: Float[Tensor, "*b j"]) -> GroupMoments:
+    """The moments at x, of the sums over the groups."""
+    sampled, freedom = sums.covariance(0, 0, 1).clamp(min=0.0), sums.degrees_of_freedom
     explained = torch.zeros_like(sampled)
-    if pending is not None:
-        explained = (pending.root.mT @ loadings[..., None, :, :]).square().sum(-2)
-        # What a regression on p values leaves of n samples' variance is on average (n - 1 - p) / (n - 1) of it.
-        left = (freedom - pending.degrees_of_freedom).clamp(min=1.0)
-        sampled, freedom = (sampled - explained).clamp(min=0.0) * (freedom / left), left
-    residual = (moments.variance - loadings.square().sum(-2)).clamp(min=0.0)
+    if sums.has_prediction:
+        of_predicted, with_predicted = sums.covariance(2, 2, 3).clamp(min=0.0), sums.covariance(0, 2, 4)
+        # Of a row that is not awaited anywhere nothing is predicted.
+        slope = torch.where(of_predicted > 0, with_predicted / of_predicted.clamp(min=TINY), 0.0)
+        explained = (1 + slope).square() * of_predicted
+        # What a regression on one value leaves of n samples' variance is on average (n - 2) / (n - 1) of it.
+        left = (freedom - 1).clamp(min=1.0)
+        sampled, freedom = (sampled - slope * with_predicted).clamp(min=0.0) * (freedom / left), left
     floor = VARIANCE_FLOOR * amplitude[..., None, None]
-    variance = (residual[..., None, :] + sampled).clamp(min=floor)
-    return GroupMoments(moments.mean[..., None, :] + sums.mean, variance, explained, sampled, freedom)
+    variance = (at.unsampled[..., None, :] + sampled).clamp(min=floor)
+    return GroupMoments(at.mean[..., None, :] + sums.mean, variance, explained, sampled, freedom)

@@ -8,7 +8,7 @@ from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.grouped.gain import GroupedGain
 from pesky.acquire.pesc.gain import InformationGain, information_gain, updated_gain
 from pesky.acquire.pesc.options import DEFAULT, OPTIONS, PescOptions
-from pesky.acquire.pesc.sampled import gain_on_cells, sampled_gain
+from pesky.acquire.pesc.sampled import gain_beside, gain_on_cells, sampled_gain
 from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import hyperparameter_samples
 
@@ -46,8 +46,8 @@ class PredictiveEntropySearch(Rule):
 
     def acquisition(self, context: Context) -> AcquisitionFunction:
         belief, space = context.belief, context.space
-        if self.options.cells is not None and (gain := sampled_gain(context, self.options)) is not None:
-            return gain
+        if self.options.cells is not None:
+            return sampled_gain(context, self.options)
         options = self.options.at(context.asked, len(space.parameters))
         with context.timed("x*"):
             samples, draws = options.per_hyperparameter_sample(hyperparameter_samples(belief))
@@ -59,9 +59,14 @@ class PredictiveEntropySearch(Rule):
                 belief, optima, options.local_reach, context.generator, context.pending, snap, resolution
             )
 
+    def once_more(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
+        if isinstance(before, GroupedGain):
+            return gain_beside(before, context, self.options)
+        return self.acquisition(context)
+
     def update(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
         """With the x* samples of before, and the EP sites (METHOD 20.2)."""
-        if isinstance(before, GroupedGain) and before.optima is not None and context.pending is None:
+        if isinstance(before, GroupedGain) and before.optima is not None:
             return gain_on_cells(context, self.options, before.optima)
         if not isinstance(before, InformationGain):
             return self.acquisition(context)

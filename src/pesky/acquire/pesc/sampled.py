@@ -2,7 +2,7 @@
 
 The cells are minimizers of draws. Joint samples of all rows there are grouped by the cell of their feasible minimum,
 and a group is what is believed if x* is in its cell (METHOD 9). Expectation propagation says the same of few samples of
-x*, in the words of Gaussians, and is needed where much is pending.
+x*, in the words of Gaussians.
 """
 
 import torch
@@ -14,16 +14,12 @@ from pesky.acquire.pesc.options import PescOptions
 from pesky.model.belief import hyperparameter_samples, studies
 from pesky.optimum.sample import Optima
 
-MOST_PENDING = 2
-"""Pending points that the samples in a group, some twenty, can be regressed on."""
 SINGLE = torch.float32
-"""Of the samples, at half of the time; what is pending leaves differences that need all digits."""
+"""Of the samples, at half of the time."""
 
 
-def sampled_gain(context: Context, options: PescOptions) -> GroupedGain | None:
-    """What a measurement at any x tells about x*; None where too much is pending for the samples to say."""
-    if context.pending is not None and len(context.pending.X) > MOST_PENDING:
-        return None
+def sampled_gain(context: Context, options: PescOptions) -> GroupedGain:
+    """What a measurement at any x tells about x*."""
     cells = options.cells_in(len(context.space.parameters), hyperparameter_samples(context.belief))
     with context.timed("x*"):
         draws = (options.draws or cells) // hyperparameter_samples(context.belief)
@@ -50,5 +46,11 @@ def gain_on_cells(context: Context, options: PescOptions, optima: Optima) -> Gro
             counts,
             optima=optima,
             resolution=options.resolution(context.asked),
-            dtype=SINGLE if context.pending is None else torch.float64,
+            dtype=SINGLE,
         )
+
+
+def gain_beside(before: GroupedGain, context: Context, options: PescOptions) -> GroupedGain:
+    """The same, of the samples that there are, once more is pending."""
+    with context.timed("samples"):
+        return before.beside(context, options.resolution(context.asked), SMALLEST_GROUP)
