@@ -148,9 +148,13 @@ MANY_POINTS = 500
 
 
 def for_hyper_samples(belief: Marginals, X: Shaped[Tensor, "*w x d"]) -> Shaped[Tensor, "*b x d"]:
-    """Each study's points, the same for all of its hyperparameter samples."""
+    """Each study's points, the same for all of its hyperparameter samples, where the belief is."""
     batch, w = belief.amplitude.shape[:-1], X.shape[:-2]
-    return X.view(*w, *(1,) * (len(batch) - len(w)), *X.shape[-2:]).expand(*batch, *X.shape[-2:])
+    return (
+        X.to(belief.amplitude.device)
+        .view(*w, *(1,) * (len(batch) - len(w)), *X.shape[-2:])
+        .expand(*batch, *X.shape[-2:])
+    )
 
 
 def over_hyper_samples(belief: Marginals, values: Tensor, dims: int = 1) -> Tensor:

@@ -54,9 +54,9 @@ def suspects(fitted: Fitted, rows: Bool[Tensor, " j"]) -> list[list[int]]:
     warp = fitted.observations.warp
     least = torch.full(rows.shape, SUSPECT)
     if warp is not None:
-        is_warped = (warp.strength != 0).reshape(-1, len(rows)).any(0)
+        is_warped = (warp.strength != 0).reshape(-1, len(rows)).any(0).cpu()
         least = torch.where(is_warped, SUSPECT_WARPED, least)
-    size = torch.where(rows[:, None], studentized(fitted.belief), 0.0)
+    size = torch.where(rows[:, None], studentized(fitted.belief).cpu(), 0.0)
     order = size.argsort(dim=-1, descending=True, stable=True).tolist()
     return [
         [i for i in each if float(row[i]) > bound] for row, each, bound in zip(size, order, least.tolist(), strict=True)
@@ -104,7 +104,7 @@ def is_outlier(model: GP, whole: Observations, rest: Observations, datum: int, v
     `value` is that of the datum as its user told it; `minimized` says whether the row is the objective.
     """
     X, y = whole.X[0][whole.mask[0]], whole.y[0][whole.mask[0]]
-    others = torch.arange(len(y)) != datum
+    others = torch.arange(len(y), device=y.device) != datum
     if is_at_edge(X[others], X[datum]):  # which needs no fit
         return False
     is_best = minimized and bool(y[datum] < y[others].min())
@@ -152,7 +152,7 @@ def _is_beyond_cliff(
     """
     mean = fitted.belief.mean(X[datum][None])[0, 0]
     expected = units.from_user(0, fitted.observations.to_user(0, mean))
-    distance = (X - X[datum]).norm(dim=-1).index_fill(0, torch.tensor(datum), torch.inf)
+    distance = (X - X[datum]).norm(dim=-1).index_fill(0, torch.tensor(datum, device=X.device), torch.inf)
     near = y[distance.argsort()[: 1 + 3 * X.shape[-1]]]
     if (y[datum] - expected).abs() < (near.max() - near.min()) / 2:
         return True

@@ -93,7 +93,7 @@ def _beyond_confidence(
         u = (constraints.mean / constraints.deviation)[..., 0, :, :]
     else:
         u = torch.special.ndtri(_log_probability(constraints).exp().clamp(1e-15, 1 - 1e-15))
-    margin = (u - torch.special.ndtri(confidence)[:, None]) * constraints.deviation.mean(-3)
+    margin = (u - torch.special.ndtri(confidence).to(u)[:, None]) * constraints.deviation.mean(-3)
     return objective, margin, constraints
 
 

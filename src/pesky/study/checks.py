@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
+import torch
+
 from pesky.acquire.base import Rule
 from pesky.acquire.pesc.options import PAPER
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
@@ -108,3 +110,16 @@ def check_counts(rule: Rule, gain_per_cost: float | None) -> None:
             f"gain_per_cost was {gain_per_cost!r} nats, and the rule {rule.name!r} does not count in nats: "
             "limit evaluations, cost or seconds instead, or use the rule 'pesc'."
         )
+
+
+def checked_device(given: object) -> torch.device:
+    """The device, or a ProblemError if this machine has none such."""
+    try:
+        found = torch.device(given)  # pyright: ignore[reportArgumentType]
+        torch.zeros(1, device=found)
+    except (TypeError, RuntimeError, AssertionError, NotImplementedError) as error:
+        raise ProblemError(
+            f"device was {given!r}, which does not compute here ({str(error).splitlines()[0]}): expected 'cpu', or "
+            "'cuda' where torch finds a GPU."
+        ) from None
+    return found

@@ -140,7 +140,7 @@ def left_to_learn(space: Space, X: Float[Tensor, "m d"], weight: Float[Tensor, "
     """Entropy of each parameter of x*, by its weighted samples, as a share of the largest that it can have."""
     shares = {}
     for name, (levels, index) in space.bins(X, BINS).items():
-        mass = torch.zeros(levels, dtype=weight.dtype).index_add_(0, index, weight)
+        mass = weight.new_zeros(levels).index_add_(0, index, weight)
         entropy = -(mass * mass.clamp(min=1e-300).log()).sum()
         shares[name] = max(float(entropy), 0.0) / math.log(levels) if levels > 1 else 0.0
     return shares

@@ -33,13 +33,13 @@ def pending(problem: Problem, points: Points, evaluations: Iterable[Evaluation])
         if missing and (e.is_awaited or is_mute) and points.space.contains(e.params):
             awaited.append(e)
             rows.append([name in missing for name in problem.rows])
-    return Pending(points.stack(awaited), torch.tensor(rows)) if awaited else None
+    return Pending(points.stack(awaited), torch.tensor(rows, device=points.device)) if awaited else None
 
 
 def all_rows(problem: Problem, points: Points, evaluations: Collection[Evaluation]) -> Pending:
     """Where these measure, with all rows that they tell of, told or to come."""
     rows = [{*problem.informs(e.task), *e.outcomes} for e in evaluations]
-    mask = torch.tensor([[name in told for name in problem.rows] for told in rows])
+    mask = torch.tensor([[name in told for name in problem.rows] for told in rows], device=points.device)
     return Pending(points.stack(evaluations), mask)
 
 

@@ -11,10 +11,10 @@ from pesky.store import Evaluation
 
 
 class Points:
-    """The points of evaluations, each encoded once."""
+    """The points of evaluations, each encoded once; those of several are on the device that computes."""
 
-    def __init__(self, space: Space) -> None:
-        self.space = space
+    def __init__(self, space: Space, device: torch.device | str = "cpu") -> None:
+        self.space, self.device = space, device
         self._encoded: dict[int, Tensor | None] = {}
 
     def of(self, evaluation: Evaluation) -> Float[Tensor, " d"]:
@@ -36,4 +36,5 @@ class Points:
     def stack(self, evaluations: Iterable[Evaluation]) -> Float[Tensor, "n d"]:
         """The points of these, which may be none."""
         each = [self.of(e) for e in evaluations]
-        return torch.stack(each) if each else torch.zeros(0, self.space.dim, dtype=torch.float64)
+        found = torch.stack(each) if each else torch.zeros(0, self.space.dim, dtype=torch.float64)
+        return found.to(self.device)

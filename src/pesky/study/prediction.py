@@ -138,7 +138,7 @@ def predict_at(
     (believed,) = expectations_at(problem, belief, observations, u[None], [exact])
     with torch.no_grad():
         mean, variance = (part[..., 0] for part in moments_at(spread, u[None]))
-    tails = torch.tensor([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dtype=mean.dtype)
+    tails = torch.tensor([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dtype=mean.dtype, device=mean.device)
     own = numbers(problem, observations)
     open_rows = {name: row for name, row in own.items() if name not in exact and name not in problem.known}
     ends = intervals(observations, list(open_rows.values()), mean, variance.sqrt(), tails)

@@ -90,7 +90,7 @@ class Grounds:
         problem = surrogates.problem
         left_out = frozenset((each.evaluation, each.outcome) for each in outliers)
         points = measured_points(problem, trusted(evaluations, left_out).values())
-        U = surrogates.points.stack(point.evaluations[0] for point in points)
+        U = surrogates.points.stack(point.evaluations[0] for point in points).cpu()
         encode, seed, count = surrogates.points.of, surrogates.seed, len(evaluations)
         given = (problem, surrogates.space, belief, spread, observations, points, U, encode, seed, count)
         return cls(*given, left_out, tuple(e for e in evaluations.values() if _is_unlearnt_failure(problem, e)))
@@ -181,7 +181,7 @@ def best_anywhere(grounds: Grounds, most: float = 1.0) -> Recommendation:
     confidence = torch.tensor(grounds.problem.confidences, dtype=torch.float64).clamp(max=most)
     with threads_for(grounds.count):
         advice = recommend(grounds.belief, grounds.space, confidence, grounds.seed)
-    return _recommendation(grounds, advice.u, bool(advice.is_confident))
+    return _recommendation(grounds, advice.u.cpu(), bool(advice.is_confident))
 
 
 def best_from(grounds: Grounds) -> Recommendation | None:

@@ -29,7 +29,16 @@ from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
 from pesky.study.changes import check_current, opened
-from pesky.study.checks import check_counts, checked_model, checked_rule, checked_tasks, partial_share, positive, share
+from pesky.study.checks import (
+    check_counts,
+    checked_device,
+    checked_model,
+    checked_rule,
+    checked_tasks,
+    partial_share,
+    positive,
+    share,
+)
 from pesky.study.data import StudyData
 from pesky.study.described import AT_HAND, described, shown
 from pesky.study.explain import Explanation
@@ -50,6 +59,7 @@ from pesky.study.what_if import Tradeoff, thresholds_of, tradeoffs
 if TYPE_CHECKING:
     import optuna
     import pandas
+    import torch
 
 
 log = logging.getLogger("pesky")
@@ -77,6 +87,8 @@ class Study(StudyData):
             full ones. Without it every decision is a full one.
         confirming_share: The share of the cost of all questions that goes to the answer: to what would be recommended,
             or to where a better measured point is expected; 0 leaves all to the rule, as "random" and "sobol" do.
+        device: Where models are fitted and questions found: "cpu", or an accelerator, "cuda", which pays from about a
+            thousand measurements on.
     """
 
     def __init__(
@@ -92,6 +104,7 @@ class Study(StudyData):
         min_probability: float | None = None,
         deciding_share: float | None = None,
         confirming_share: float = 0.2,
+        device: "str | torch.device" = "cpu",
     ) -> None:
         if not isinstance(problem, Problem):
             raise ProblemError(
@@ -109,7 +122,7 @@ class Study(StudyData):
         kept = opened(store, name, problem, seed)
         super().__init__(problem, store, kept)
         self.seed = kept.seed
-        self._surrogates = Surrogates(problem, self.space, fitted, self.seed)
+        self._surrogates = Surrogates(problem, self.space, fitted, self.seed, device=checked_device(device))
         part = partial_share("confirming_share", confirming_share)
         self._suggester = Suggester(self._surrogates, self.rule, self.initial, least, time_share, part)
         # The store takes care of itself. Deciding takes seconds: nobody who tells waits for it.

@@ -66,9 +66,10 @@ class Surrogates:
         model: GP | FitBotorch,
         seed: int,
         announcer: Announcer | None = None,
+        device: torch.device | str = "cpu",
     ) -> None:
         self.problem, self.space, self.model, self.seed = problem, space, model, seed
-        self.points = Points(space)
+        self.points = Points(space, device)
         self.learnt = Learnt(problem, self.points)
         self._last: Believed | None = None
         self._afresh: Believed | None = None
@@ -81,7 +82,9 @@ class Surrogates:
 
     def anew(self) -> "Surrogates":
         """The same models, which have seen nothing yet: to look at some of the data disturbs nothing here."""
-        return Surrogates(self.problem, self.space, self.model, self.seed, Announcer(is_silent=True))
+        return Surrogates(
+            self.problem, self.space, self.model, self.seed, Announcer(is_silent=True), self.points.device
+        )
 
     def check_known(self) -> None:
         """Nothing, or a ProblemError if a known outcome's function does not work: before anything is measured."""
@@ -98,7 +101,7 @@ class Surrogates:
                 values[SUCCEEDS.format(e.task)] = float(e.state is State.DONE)
             if values:
                 told.append((self.points.of(e), values))
-        return collect(self.problem, self.space, told, self._exact)
+        return collect(self.problem, self.space, told, self._exact).to(self.points.device)
 
     def believe(self, evaluations: Mapping[int, Evaluation]) -> tuple[Belief, Observations]:
         """The belief that all measurements support, hyperparameters refitted, and the observations that it is of."""
@@ -269,7 +272,7 @@ class Surrogates:
         """An outlier, with what the others expect of a measurement there."""
         row = self.problem.rows.index(outcome)
         with torch.no_grad():
-            here = for_hyper_samples(belief, self.points.of(evaluation)[None])
+            here = for_hyper_samples(belief, self.points.stack([evaluation]))
             mean = over_hyper_samples(belief, belief.mean(here)[..., 0])[:, row]
             variance = over_hyper_samples(belief, belief.variance(here)[..., 0])[:, row]
             deviation = (variance + over_hyper_samples(belief, belief.noise)[:, row]).sqrt()

@@ -8,5 +8,5 @@ from pesky.study_file.tables import RunTable
 
 def settings_in(run: RunTable) -> dict[str, Any]:
     """The arguments of `Study` that the file gives, but for the problem, its storage and its name."""
-    names = ("seed", "initial", "min_probability", "deciding_share", "confirming_share")
+    names = ("seed", "initial", "min_probability", "deciding_share", "confirming_share", "device")
     return {"rule": rule_in(run), **{name: getattr(run, name) for name in names}}

@@ -144,6 +144,7 @@ class RunTable(Table):
     min_probability: Share | None = Field(default=None, description="a number between 0 and 1")
     deciding_share: Positive | None = Field(default=None, description="a number above 0")
     confirming_share: Annotated[float, Field(ge=0, lt=1)] = Field(default=0.2, description="a number from 0 to below 1")
+    device: Annotated[str, Field(min_length=1)] = Field(default="cpu", description='"cpu" or "cuda"')
     lease: Positive = Field(default=60.0, description="a number of seconds above 0")
     attempts: Count = Field(default=3, description="a whole number, 1 or above")
     losses: Count | None = Field(default=None, description="a whole number, 1 or above")
