@@ -33,7 +33,9 @@ def prepare_pesc(
         assert study.decision is not None
         stages = study.decision.seconds
         given = stages.get("ep", 0.0) + stages.get("samples", 0.0)
-        return dict(zip(PARTS, (fitted - start, stages["x*"], given, stages["maximize"]), strict=True))
+        # the last question of several has the samples of x* of the first
+        seconds = (fitted - start, stages.get("x*", 0.0), given, stages["maximize"])
+        return dict(zip(PARTS, seconds, strict=True))
 
     return ask
 

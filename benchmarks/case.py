@@ -30,17 +30,24 @@ class Case:
 
 
 CASES = (
-    Case(10, 1, 2),
     Case(30, 2, 2),
     Case(30, 2, 20),
     Case(100, 4, 10),
     Case(300, 2, 6),
 )
-"""What everything is timed at."""
+"""What is timed beside all peers."""
 LARGER = (Case(300, 4, 10), Case(600, 4, 10), Case(100, 12, 10), Case(100, 2, 50))
-"""What PESC and the quickest of its peers are timed at besides."""
-LARGEST = (Case(1000, 4, 10), Case(1000, 2, 6), Case(3000, 2, 6))
-"""What PESC alone is."""
+"""What is timed beside the quickest of them."""
+LARGEST = (Case(1000, 4, 10), Case(3000, 2, 6))
+"""What PESC alone is timed at, since a peer takes minutes."""
+BATCHES = (Case(30, 2, 2), Case(100, 4, 10))
+"""Where several questions at once are timed, and the rules that take longest."""
+SERIES = (
+    *(Case(N, 2, 6) for N in (30, 100, 1000)),
+    *(Case(100, 2, d) for d in (2, 10, 20)),
+    *(Case(100, K, 10) for K in (8, 16)),
+)
+"""What PESC is timed at besides, to see how its time grows with each of N, d and K."""
 
 
 @dataclass(frozen=True)

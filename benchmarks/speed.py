@@ -1,7 +1,8 @@
 """`python -m benchmarks.speed`: CPU seconds and memory of an ask, of PESC and of its peers, on the same data.
 
 One thread; the median of three asks after a warm-up; each rule at each size in a fresh process. Asks of PESC are not
-the first of their study. `--quick` leaves out the large sizes; how the time grows with the size is printed below.
+the first of their study. `--quick` leaves out the large sizes; by which powers of N, d and K the time grows is printed
+below. With `--json` the file is written as it goes.
 """
 
 import argparse
@@ -12,17 +13,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from statistics import linear_regression
 
 from rich.table import Table
 
 from benchmarks.ask_pesky import PARTS
-from benchmarks.case import CASES, LARGER, LARGEST, Case
+from benchmarks.case import BATCHES, CASES, LARGER, LARGEST, SERIES, Case
 from benchmarks.report import build_table, console, progress_bar, write_json
 
 RULES = {
     "pesc": "PESC",
     "ep": "PESC by EP",
     "batch": "PESC, 8 at once",
+    "batch50": "PESC, 50 at once",
     "recommend": "PESC's answer",
     "logei": "BoTorch LogEI",
     "qlognei": "BoTorch qLogNEI",
@@ -65,27 +68,43 @@ def tabulate(results: Sequence[dict]) -> Table:
     return build_table(title, ["size", "rule", "ask", *COMPARED.values(), *PARTS, "peak MB"], lines, caption, labels=2)
 
 
+FEW = ("ep", "batch", "batch50", "qlognei")
+"""Rules that are timed at `BATCHES` alone."""
+
+
 def jobs(rules: Sequence[str], cases: Sequence[Case] | None, is_quick: bool) -> list[tuple[str, Case]]:
     """What is timed: every rule at each case, or at those where it is interesting and takes no more than a minute."""
     if cases:
         return [(rule, case) for case in cases for rule in rules]
-    wanted = [(case, rules) for case in CASES]
+    wanted = [(case, [rule for rule in rules if rule not in FEW or case in BATCHES]) for case in CASES]
     if not is_quick:
-        wanted += [(case, [rule for rule in rules if rule in ("pesc", "recommend", "optuna")]) for case in LARGER]
+        wanted += [
+            (case, [rule for rule in rules if rule in ("pesc", "recommend", "logei", "optuna")]) for case in LARGER
+        ]
         wanted += [(case, [rule for rule in rules if rule in ("pesc", "recommend")]) for case in LARGEST]
+        wanted += [(case, [rule for rule in rules if rule == "pesc"]) for case in SERIES]
     return [(rule, case) for case, own in wanted for rule in own]
 
 
+LEAST = {"N": 100, "d": 1, "K": 1}
+"""Sizes below which the time is that of what does not grow."""
+
+
 def growth(results: Sequence[dict], rule: str) -> dict[str, float]:
-    """By which power of N an ask grows, for all other sizes that were timed at several N, the largest two of 300 on."""
+    """By which power of N, d or K the time grows, by least squares, where three sizes or more differ in that alone."""
     at = {Case.parse(each["case"]): each["seconds"] for each in results if each["rule"] == rule}
     found = {}
-    for K, d in dict.fromkeys((case.K, case.d) for case in at):
-        sizes = sorted(case.N for case in at if (case.K, case.d) == (K, d) and case.N >= 300)
-        if len(sizes) > 1:
-            first, last = at[Case(sizes[0], K, d)], at[Case(sizes[-1], K, d)]
-            power = math.log(last / first) / math.log(sizes[-1] / sizes[0])
-            found[f"N from {sizes[0]} to {sizes[-1]}, K = {K}, d = {d}"] = power
+    for name, others in {"N": ("K", "d"), "d": ("N", "K"), "K": ("N", "d")}.items():
+        for fixed in dict.fromkeys(tuple(getattr(case, other) for other in others) for case in at):
+            sizes = {
+                getattr(case, name): seconds
+                for case, seconds in at.items()
+                if tuple(getattr(case, other) for other in others) == fixed and getattr(case, name) >= LEAST[name]
+            }
+            if len(sizes) > 2:
+                slope = linear_regression([math.log(n) for n in sizes], [math.log(t) for t in sizes.values()]).slope
+                same = ", ".join(f"{other} = {value}" for other, value in zip(others, fixed, strict=True))
+                found[f"{name} from {min(sizes)} to {max(sizes)}, {same}"] = slope
     return found
 
 
@@ -104,12 +123,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for rule, case in wanted:
             bar.update(work, description=f"{RULES[rule]} {case}")
             results.append(time_in_process(rule, case))
+            write_json(given.json, {"results": results, "growth": growth(results, "pesc")})
             bar.advance(work)
     console.print(tabulate(results))
-    powers = growth(results, "pesc")
-    for size, power in powers.items():
-        console.print(f"An ask grows as N^{power:.2f}: {size}")
-    write_json(given.json, {"results": results, "growth": powers})
+    for size, power in growth(results, "pesc").items():
+        console.print(f"An ask grows as {size[0]}^{power:.2f}: {size}")
 
 
 if __name__ == "__main__":

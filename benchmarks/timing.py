@@ -17,7 +17,7 @@ from benchmarks.case import Case, Measured, measure
 REPEATS = 3
 MANY = 600
 """Data from which on there is one repeat."""
-BATCH = 8
+BATCHES = {"batch": 8, "batch50": 50}
 """Questions that are asked for at once."""
 
 
@@ -27,10 +27,10 @@ def prepare(rule: str, measured: Measured, seed: int) -> Callable[[], dict[str, 
         from benchmarks.ask_pesky import prepare_pesc
 
         return prepare_pesc(measured, seed, "default" if rule == "pesc" else rule)
-    if rule == "batch":
+    if rule in BATCHES:
         from benchmarks.ask_pesky import prepare_pesc
 
-        return prepare_pesc(measured, seed, "default", BATCH)
+        return prepare_pesc(measured, seed, "default", BATCHES[rule])
     if rule == "recommend":
         from benchmarks.ask_pesky import prepare_recommend
 
@@ -47,7 +47,7 @@ def prepare(rule: str, measured: Measured, seed: int) -> Callable[[], dict[str, 
         from benchmarks.ask_optuna import prepare_optuna
 
         return prepare_optuna(measured, seed)
-    raise ValueError(f"unknown rule {rule!r}: choose from pesc, ep, batch, recommend, logei, qlognei, optuna")
+    raise ValueError(f"unknown rule {rule!r}: choose from pesc, ep, batch, batch50, recommend, logei, qlognei, optuna")
 
 
 def time_asks(rule: str, case: Case) -> dict:

@@ -33,23 +33,38 @@ def test_table_has_a_line_per_rule():
     assert peak_memory() > 10
 
 
-def test_growth_is_the_power_between_the_smallest_and_the_largest_n_from_300_on():
-    results = [{"rule": "pesc", "case": f"({n},2,6)", "seconds": 1e-6 * n**2} for n in (100, 300, 1000, 3000)] + [
-        {"rule": "pesc", "case": "(300,4,10)", "seconds": 3.0}
+def test_growth_is_the_power_of_each_size_that_varies_alone():
+    sizes = [(30, 2, 6), (100, 2, 6), (300, 2, 6), (3000, 2, 6), (300, 4, 6), (300, 8, 6), (300, 4, 10)]
+    results = [
+        {"rule": "pesc", "case": f"({N},{K},{d})", "seconds": 1.0 if N == 30 else 1e-6 * N**2 * K**0.5}
+        for N, K, d in sizes
     ]
-    assert growth(results, "pesc") == {"N from 300 to 3000, K = 2, d = 6": pytest.approx(2.0)}
+    assert growth(results, "pesc") == {
+        "N from 100 to 3000, K = 2, d = 6": pytest.approx(2.0),
+        "K from 2 to 8, N = 300, d = 6": pytest.approx(0.5),
+    }
+    assert growth(results, "optuna") == {}
 
 
 def test_what_is_timed_at_which_size():
     every, quick = (jobs([*RULES], None, is_quick) for is_quick in (False, True))
     assert set(quick) < set(every)
+    assert len(set(every)) == len(every)
     assert {rule for rule, case in every if case.N == 3000} == {"pesc", "recommend"}
+    assert {case.N for rule, case in every if rule == "batch50"} == {30, 100}
+    for size in (
+        "d from 2 to 50, N = 100, K = 2",
+        "K from 2 to 16, N = 100, d = 10",
+        "N from 100 to 3000, K = 2, d = 6",
+    ):
+        assert size in growth([{"rule": rule, "case": str(case), "seconds": 1.0} for rule, case in every], "pesc")
     assert jobs(["ep"], [Case(5, 1, 1)], False) == [("ep", Case(5, 1, 1))]
 
 
 def test_a_second_ask_and_an_answer_of_ten_evaluations_are_timed():
     measured = measure(Case(10, 1, 1))
     assert set(prepare("pesc", measured, 0)() or ()) == {"hyperparameters", "x*", "given x*", "maximizing"}
+    assert set(prepare("batch", measured, 0)() or ()) == {"hyperparameters", "x*", "given x*", "maximizing"}
     assert prepare("recommend", measured, 0)() is None
 
 
