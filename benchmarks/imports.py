@@ -1,10 +1,12 @@
 """`python -m benchmarks.imports`: CPU seconds until something can be done, and which libraries were imported for it.
 
-One thread; the least of several runs, each in a fresh process; beside what Python and torch take by themselves.
+One thread; the least of several runs, each in a fresh process, one of each after the other, so that a busy minute is
+nobody's alone; beside what Python and torch take by themselves.
 """
 
 import argparse
 import json
+import math
 import os
 import resource
 import subprocess
@@ -60,17 +62,18 @@ class Start:
     libraries: tuple[str, ...]
 
 
-def measure(what: str, code: str, folder: Path, runs: int = 5) -> Start:
-    """The least CPU time of some runs of a piece of Python, and the libraries that it imports."""
+def libraries(code: str, folder: Path) -> tuple[str, ...]:
+    """Those that a piece of Python imports. It also writes byte code, where there is none."""
     listed = f"{code}\nimport json, sys\nprint(json.dumps([name for name in {HEAVY!r} if name in sys.modules]))"
-    done = _run(listed, folder)  # also writes byte code, where there is none
-    seconds = []
-    for _ in range(runs):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        _run(code, folder)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return Start(what, min(seconds), tuple(json.loads(done.splitlines()[-1])))
+    return tuple(json.loads(_run(listed, folder).splitlines()[-1]))
+
+
+def cpu_seconds(code: str, folder: Path) -> float:
+    """How long the processor is at a piece of Python, in a process of its own."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    _run(code, folder)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def prepare(folder: Path) -> None:
@@ -93,13 +96,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--runs", type=int, default=5, help="runs of each, default %(default)s")
     given = parser.parse_args(arguments)
     with TemporaryDirectory() as name, progress_bar() as bar:
-        folder, work = Path(name), bar.add_task("starting", total=len(WHAT))
+        folder, work = Path(name), bar.add_task("starting", total=len(WHAT) * given.runs)
         prepare(folder)
-        starts = []
-        for what, code in WHAT.items():
-            bar.update(work, description=what)
-            starts.append(measure(what, code, folder, given.runs))
-            bar.advance(work)
+        imported = {what: libraries(code, folder) for what, code in WHAT.items()}
+        least = dict.fromkeys(WHAT, math.inf)
+        for _ in range(given.runs):
+            for what, code in WHAT.items():
+                bar.update(work, description=what)
+                least[what] = min(least[what], cpu_seconds(code, folder))
+                bar.advance(work)
+    starts = [Start(what, least[what], imported[what]) for what in WHAT]
     console.print(tabulate(starts))
     write_json(given.json, {"starts": [asdict(each) for each in starts]})
 

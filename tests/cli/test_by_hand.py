@@ -229,6 +229,6 @@ def test_what_decides_nothing_imports_no_torch(pesky, project, command):
     study.ask()
     study.store.close()
     code = "import sys; from pesky.cli.app import app; app(sys.argv[1:], standalone_mode=False); "
-    code += "print(sorted({'torch', 'numpy', 'pandas'} & sys.modules.keys()))"
+    code += "print(sorted({'torch', 'numpy', 'pandas', 'scipy', 'sympy', 'jaxtyping'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code, *command], cwd=project.folder, capture_output=True, text=True)
     assert done.stdout.endswith("\n[]\n"), done.stdout + done.stderr
