@@ -70,8 +70,8 @@ def test_a_second_ask_and_an_answer_of_ten_evaluations_are_timed():
     assert prepare("recommend", measured, 0)() is None
 
 
-SLOWEST = 3.0
-"""Times Optuna's ask: 1.6 times of what was measured."""
+SLOWEST = 3.5
+"""Times Optuna's ask: 1.7 to 2.7 were measured, on a busy machine."""
 
 
 def test_an_ask_takes_no_more_than_a_few_times_that_of_optuna():
