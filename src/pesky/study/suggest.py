@@ -49,6 +49,10 @@ from pesky.study.time_budget import Level, TimeBudget
 MAX_RETRIES = 5
 """How often who asks decides again because others asked meanwhile what leaves the question little to tell, before any
 question will do that is not one of theirs; and for no longer than the longest of these decisions took."""
+WITHOUT_SOLUTION = 0.8
+"""The share of functions without a feasible point from which on every other question is where there may be one."""
+SEEKING = "seeking"
+"""What such a question says of itself."""
 
 
 class Full(NamedTuple):
@@ -220,10 +224,21 @@ class Suggester:
             is_quick = full is not None and (
                 (level == "update" and (is_retry or full.data != data)) or _is_same(acquisition, full.acquisition)
             )
-            values = TaskValues(context, self.rule, acquisition, options)
+            values, kind = TaskValues(context, self.rule, acquisition, options), str(level)
+            if len(evaluations) % 2 and self._is_without_solution(acquisition):
+                rule, kind = rule_of("eic"), SEEKING
+                values = TaskValues(context, rule, rule.acquisition(context), options)
             best = select(values, allowed, is_quick=is_quick)
-            self._why = reasons(values, best, tasks, level)
+            self._why = reasons(values, best, tasks, kind)
             return best
+
+    def _is_without_solution(self, acquisition: AcquisitionFunction) -> bool:
+        """Whether hardly a function that fits the data has a feasible point, so that no rule can look for the best.
+
+        Then every other question is where all constraints most probably hold.
+        """
+        optima = acquisition.optima if self.confirming_share and len(self.problem.tasks) == 1 else None
+        return optima is not None and optima.infeasible_share > WITHOUT_SOLUTION
 
     def values(self, evaluations: Mapping[int, Evaluation]) -> TaskValues:
         """What each task of the problem is worth given these evaluations, as a full decision computes it."""
