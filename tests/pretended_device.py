@@ -15,8 +15,10 @@ from torch.overrides import TorchFunctionMode
 THERE = torch.device("cpu", 7)
 """What the device of a marked tensor is said to be."""
 HERE = torch.device("cpu")
-MIXED = {Tensor.to, Tensor.copy_, Tensor.__getitem__, Tensor.__setitem__, Tensor.type_as}
-"""Operations that take tensors of two devices: to move them, or with an index that is a tensor of the processor."""
+MIXED = {Tensor.to, Tensor.copy_, Tensor.type_as}
+"""Operations that take tensors of two devices, to move them."""
+INDEXED = {Tensor.__getitem__, Tensor.__setitem__}
+"""What is there can be indexed by what is here, not the other way round."""
 LEAVING = {Tensor.tolist, Tensor.item, Tensor.cpu}
 FROM_PROCESSOR = {Tensor.numpy, Tensor.__array__}
 
@@ -82,7 +84,8 @@ class PretendedDevice(TorchFunctionMode):
 
     def _check(self, function: Any, given: Sequence[Tensor]) -> None:
         there, here = [t for t in given if is_there(t)], [t for t in given if not is_there(t) and t.dim() > 0]
-        if there and ((here and function not in MIXED) or function in FROM_PROCESSOR):
+        is_moved = function in MIXED or (function in INDEXED and is_there(given[0]))
+        if there and ((here and not is_moved) or function in FROM_PROCESSOR):
             frame = [each for each in traceback.extract_stack() if "/src/pesky/" in each.filename][-1:]
             where = [f"{each.filename.split('/src/')[-1]}:{each.lineno}: {each.line}" for each in frame]
             self.mixed.add(f"{getattr(function, '__name__', function)} at {' '.join(where) or 'the test'}")

@@ -111,8 +111,11 @@ def test_a_mixture_is_noticed():
         there = torch.ones(3).to(THERE)
         _ = there * torch.ones(3).to(there) + torch.zeros(3, device=there.device)
         assert not device.mixed
+        _ = there[torch.tensor([0, 2])]
+        assert not device.mixed
         _ = there + torch.ones(3)
-    assert len(device.mixed) == 1
+        _ = torch.ones(3)[torch.tensor([0, 2]).to(there.device)]
+    assert len(device.mixed) == 2
 
 
 @pytest.mark.parametrize("given", ["gpu", "cuda:99", 3.5])

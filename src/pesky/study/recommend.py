@@ -200,8 +200,8 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
         return None
     U = torch.stack([grounds.encode(point.evaluations[0]) for point in points])
     if len(points) > MOST_MEASURED:
-        best = expected_rank(grounds.belief, U).argsort()[:MOST_MEASURED]
-        points, U = [points[i] for i in best.tolist()], U[best]
+        best = expected_rank(grounds.belief, U).argsort()[:MOST_MEASURED].tolist()
+        points, U = [points[i] for i in best], U[best]
     each = grounds.expect(U, [point.exact(problem) for point in points])
     held = [
         all(p >= asked for p, asked in zip(e.probabilities.values(), problem.confidences, strict=True)) for e in each
