@@ -1,7 +1,7 @@
 """Asks of a pesky study, with the CPU seconds of their parts; and its recommendation."""
 
 from collections.abc import Callable
-from time import process_time
+from time import perf_counter, process_time
 
 import pesky
 from benchmarks.case import Measured
@@ -10,22 +10,24 @@ PARTS = ("hyperparameters", "x*", "given x*", "maximizing")
 
 
 def prepare_pesc(
-    measured: Measured, seed: int, options: str, count: int | None = None
+    measured: Measured, seed: int, options: str, count: int | None = None, device: str = "cpu"
 ) -> Callable[[], dict[str, float]]:
-    """An ask of PESC with these options, that returns the CPU seconds of each of `PARTS`.
+    """An ask of PESC with these options, that returns the seconds of each of `PARTS`.
 
     It is not the first question of its study: all but the last of the data were believed before. With a `count` it asks
     for as many at once.
     """
-    study, tell = _study(measured, seed, options)
+    study, tell = _study(measured, seed, options, device)
     tell(slice(None, -1))
     study.belief()
     tell(slice(-1, None))
 
+    now = process_time if device == "cpu" else perf_counter
+
     def ask() -> dict[str, float]:
-        start = process_time()
+        start = now()
         study.belief()
-        fitted = process_time()
+        fitted = now()
         if count is None:
             study.ask()
         else:
@@ -40,9 +42,9 @@ def prepare_pesc(
     return ask
 
 
-def prepare_recommend(measured: Measured, seed: int) -> Callable[[], None]:
+def prepare_recommend(measured: Measured, seed: int, device: str = "cpu") -> Callable[[], None]:
     """A recommendation of a study, whatever it has asked: it is by a fit of its own."""
-    study, tell = _study(measured, seed, "default")
+    study, tell = _study(measured, seed, "default", device)
     tell(slice(None))
 
     def recommend() -> None:
@@ -51,12 +53,12 @@ def prepare_recommend(measured: Measured, seed: int) -> Callable[[], None]:
     return recommend
 
 
-def _study(measured: Measured, seed: int, options: str) -> tuple[pesky.Study, Callable[[slice], None]]:
+def _study(measured: Measured, seed: int, options: str, device: str) -> tuple[pesky.Study, Callable[[slice], None]]:
     """A study, and what tells it some of the data."""
     d, rows = measured.X.shape[1], measured.Y.shape[1]
     constraints = [f"c{k} >= 0" for k in range(1, rows)]
     problem = pesky.Problem({f"x{i}": pesky.Real(0.0, 1.0) for i in range(d)}, minimize="f", constraints=constraints)
-    study = pesky.Study(problem, seed=seed, rule={"name": "pesc", "options": options})
+    study = pesky.Study(problem, seed=seed, rule={"name": "pesc", "options": options}, device=device)
 
     def tell(some: slice) -> None:
         for x, y in zip(measured.X[some].tolist(), measured.Y[some].tolist(), strict=True):

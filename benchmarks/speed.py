@@ -33,10 +33,10 @@ RULES = {
 }
 
 
-def time_in_process(rule: str, case: Case) -> dict:
+def time_in_process(rule: str, case: Case, device: str = "cpu") -> dict:
     """What `benchmarks.timing` measures, in a fresh one-thread process."""
     one_thread = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    command = [sys.executable, "-m", "benchmarks.timing", rule, str(case)]
+    command = [sys.executable, "-m", "benchmarks.timing", rule, str(case), device]
     done = subprocess.run(command, env={**os.environ, **one_thread}, capture_output=True, text=True)
     if done.returncode == 0:
         return json.loads(done.stdout.splitlines()[-1])
@@ -114,6 +114,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--json", metavar="FILE", help="write the same as data")
     parser.add_argument("--rules", default=",".join(RULES), help="comma-separated, default %(default)s")
     parser.add_argument("--case", type=Case.parse, action="append", metavar="N,K,d", help="only this size")
+    parser.add_argument("--device", default="cpu", help="cuda: where PESC computes; its seconds are then of waiting")
     parser.add_argument("--quick", action="store_true", help="without the large sizes")
     given = parser.parse_args(arguments)
     wanted = jobs(given.rules.split(","), given.case, given.quick)
@@ -122,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         work = bar.add_task("asking", total=len(wanted))
         for rule, case in wanted:
             bar.update(work, description=f"{RULES[rule]} {case}")
-            results.append(time_in_process(rule, case))
+            results.append(time_in_process(rule, case, given.device))
             write_json(given.json, {"results": results, "growth": growth(results, "pesc")})
             bar.advance(work)
     console.print(tabulate(results))

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.timing RULE N,K,d`: one JSON object, what one rule needs at one size.
+"""`python -m benchmarks.timing RULE N,K,d [DEVICE]`: one JSON object, what one rule needs at one size.
 
 In a process of its own, so that its resident memory can be told.
 """
@@ -8,7 +8,7 @@ import resource
 import statistics
 import sys
 from collections.abc import Callable
-from time import process_time
+from time import perf_counter, process_time
 
 import torch
 
@@ -21,20 +21,20 @@ BATCHES = {"batch": 8, "batch50": 50}
 """Questions that are asked for at once."""
 
 
-def prepare(rule: str, measured: Measured, seed: int) -> Callable[[], dict[str, float] | None]:
+def prepare(rule: str, measured: Measured, seed: int, device: str = "cpu") -> Callable[[], dict[str, float] | None]:
     """One ask of `rule`, ready to be timed. Imports only that rule's libraries: they count in its memory."""
     if rule in ("pesc", "ep"):
         from benchmarks.ask_pesky import prepare_pesc
 
-        return prepare_pesc(measured, seed, "default" if rule == "pesc" else rule)
+        return prepare_pesc(measured, seed, "default" if rule == "pesc" else rule, device=device)
     if rule in BATCHES:
         from benchmarks.ask_pesky import prepare_pesc
 
-        return prepare_pesc(measured, seed, "default", BATCHES[rule])
+        return prepare_pesc(measured, seed, "default", BATCHES[rule], device)
     if rule == "recommend":
         from benchmarks.ask_pesky import prepare_recommend
 
-        return prepare_recommend(measured, seed)
+        return prepare_recommend(measured, seed, device)
     if rule == "logei":
         from benchmarks.ask_botorch import prepare_logei
 
@@ -50,15 +50,18 @@ def prepare(rule: str, measured: Measured, seed: int) -> Callable[[], dict[str, 
     raise ValueError(f"unknown rule {rule!r}: choose from pesc, ep, batch, batch50, recommend, logei, qlognei, optuna")
 
 
-def time_asks(rule: str, case: Case) -> dict:
-    """The CPU seconds of each ask after a warm-up, their median, that of each part, and peak memory."""
+def time_asks(rule: str, case: Case, device: str = "cpu") -> dict:
+    """The seconds of each ask after a warm-up, their median, that of each part, and peak memory.
+
+    CPU seconds; where an accelerator computes, those of waiting for it.
+    """
     measured = measure(case)
     seconds, splits = [], []
     for seed in range(REPEATS + 1 if case.N < MANY else 2):
-        ask = prepare(rule, measured, seed)
-        start = process_time()
+        ask, now = prepare(rule, measured, seed, device), process_time if device == "cpu" else perf_counter
+        start = now()
         split = ask()
-        seconds.append(process_time() - start)
+        seconds.append(now() - start)
         splits.append(split or {})
     # The first ask pays for lazy imports and allocations, which is little beside one of many data.
     seconds, splits = seconds[1:], splits[1:]
@@ -80,4 +83,4 @@ def peak_memory() -> float:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    print(json.dumps(time_asks(sys.argv[1], Case.parse(sys.argv[2]))))
+    print(json.dumps(time_asks(sys.argv[1], Case.parse(sys.argv[2]), *sys.argv[3:])))
