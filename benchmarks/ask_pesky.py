@@ -1,10 +1,12 @@
 """Asks of a pesky study, with the CPU seconds of their parts; and its recommendation."""
 
 from collections.abc import Callable
-from time import perf_counter, process_time
+
+import torch
 
 import pesky
 from benchmarks.case import Measured
+from pesky.numerics.runtime import now
 
 PARTS = ("hyperparameters", "x*", "given x*", "maximizing")
 
@@ -22,12 +24,12 @@ def prepare_pesc(
     study.belief()
     tell(slice(-1, None))
 
-    now = process_time if device == "cpu" else perf_counter
+    there = torch.empty(0, device=device)
 
     def ask() -> dict[str, float]:
-        start = now()
+        start = now(there)
         study.belief()
-        fitted = now()
+        fitted = now(there)
         if count is None:
             study.ask()
         else:

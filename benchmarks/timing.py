@@ -8,11 +8,11 @@ import resource
 import statistics
 import sys
 from collections.abc import Callable
-from time import perf_counter, process_time
 
 import torch
 
 from benchmarks.case import Case, Measured, measure
+from pesky.numerics.runtime import now
 
 REPEATS = 3
 MANY = 600
@@ -55,13 +55,13 @@ def time_asks(rule: str, case: Case, device: str = "cpu") -> dict:
 
     CPU seconds; where an accelerator computes, those of waiting for it.
     """
-    measured = measure(case)
+    measured, there = measure(case), torch.empty(0, device=device)
     seconds, splits = [], []
     for seed in range(REPEATS + 1 if case.N < MANY else 2):
-        ask, now = prepare(rule, measured, seed, device), process_time if device == "cpu" else perf_counter
-        start = now()
+        ask = prepare(rule, measured, seed, device)
+        start = now(there)
         split = ask()
-        seconds.append(now() - start)
+        seconds.append(now(there) - start)
         splits.append(split or {})
     # The first ask pays for lazy imports and allocations, which is little beside one of many data.
     seconds, splits = seconds[1:], splits[1:]

@@ -5,10 +5,13 @@ import pickle
 import pytest
 
 from pesky.acquire.pesc.options import OPTIONS
+from pesky.errors import ProblemError
 from pesky.problem import Choice, Constraint, Integer, Problem, Real, Resource, Task
 from pesky.store.sql import url
+from pesky.study import Study
 from pesky.study_file import Command, Function, StudyFile, StudyFileError
 from pesky.study_file.mistakes import Findings, dotted
+from pesky.study_file.settings import settings_in
 from pesky.study_file.storage import SCHEMES, storage_url
 from pesky.study_file.tables import SettingName
 
@@ -186,3 +189,9 @@ def test_a_task_may_depend_on_some_parameters_only(tmp_path, base):
         StudyFile.read(tmp_path / "study.toml", importing=False)
     (mistake,) = caught.value.mistakes
     assert (mistake.key, "Did you mean 'units'?" in mistake.message) == ("tasks.profile.parameters", True)
+
+
+def test_the_device_is_that_of_the_study(tmp_path):
+    file = read(tmp_path, f'{SMALL}\n[run]\ndevice = "gpu"\n')
+    with pytest.raises(ProblemError, match="device was 'gpu'"):
+        Study(file.problem, **settings_in(file.run))

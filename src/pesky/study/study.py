@@ -87,8 +87,7 @@ class Study(StudyData):
             full ones. Without it every decision is a full one.
         confirming_share: The share of the cost of all questions that goes to the answer: to what would be recommended,
             or to where a better measured point is expected; 0 leaves all to the rule, as "random" and "sobol" do.
-        device: Where models are fitted and questions found: "cpu", or an accelerator, "cuda", which pays from about a
-            thousand measurements on.
+        device: Where models are fitted, and questions and answers found: "cpu", or an accelerator, "cuda".
     """
 
     def __init__(
