@@ -46,7 +46,7 @@ def python(clone: Path, *arguments: str, codes: Collection[int] = (exit_codes.DO
 
 def pesky(clone: Path, *arguments: str, codes: Collection[int] = (exit_codes.DONE,)) -> dict:
     """What `pesky ... --json` prints there."""
-    return json.loads(python(clone, "pesky.cli", *arguments, "--json", codes=codes))
+    return json.loads(python(clone, "pesky", *arguments, "--json", codes=codes))
 
 
 # -- study files -------------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def test_toy_is_solved_drawn_and_then_complete(clone: Path) -> None:
     printed = python(clone, "examples.toy.picture")
     assert "30 measurements" in printed
     assert (clone / "toy.png").read_bytes().startswith(b"\x89PNG")
-    assert "nothing was measured" in python(clone, "pesky.cli", "run", "examples/toy/study.toml")
+    assert "nothing was measured" in python(clone, "pesky", "run", "examples/toy/study.toml")
 
 
 def test_toy_decoupled_measures_most_where_it_matters(clone: Path) -> None:

@@ -235,9 +235,7 @@ def observe(
         if name in exact:
             rows[j] = values[j], *_standardize(exact[name].spread, direction[j], threshold[j])[1:]
     scale = _vector([scale for _, _, scale in rows])
-    noise = [
-        None if is_answer else problem.noise.get(name) for name, is_answer in zip(problem.rows, is_yes_no, strict=True)
-    ]
+    noise = [problem.noise.get(name) for name in problem.rows]
     deviation = _vector([math.nan if given is None else given for given in noise])
     return Observations(
         X=pad_sequence(list(points), batch_first=True),

@@ -70,8 +70,8 @@ def test_a_second_ask_and_an_answer_of_ten_evaluations_are_timed():
     assert prepare("recommend", measured, 0)() is None
 
 
-SLOWEST = 3.5
-"""Times Optuna's ask: 1.7 to 2.7 were measured, on a busy machine."""
+SLOWEST = 2.5
+"""Times Optuna's ask: 1.4 to 1.8 were measured, on a busy machine."""
 
 
 def test_an_ask_takes_no_more_than_a_few_times_that_of_optuna():
@@ -91,7 +91,9 @@ def test_an_ask_that_goes_on_from_the_last_fit_takes_a_fraction_of_the_likelihoo
     counted = []
     whole = fit.marginal_likelihood
     monkeypatch.setattr(
-        fit, "marginal_likelihood", lambda *given: counted.append(given[4].amplitude.numel()) or whole(*given)
+        fit,
+        "marginal_likelihood",
+        lambda *given, **how: counted.append(given[4].amplitude.numel()) or whole(*given, **how),
     )
     measured = measure(Case(60, 1, 3))
     ask = prepare("pesc", measured, 0)

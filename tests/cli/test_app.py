@@ -79,5 +79,5 @@ def test_nor_does_what_only_looks(pesky, project, arguments):
 
 
 def test_the_module_is_the_command():
-    done = subprocess.run([sys.executable, "-m", "pesky.cli", "--version"], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-m", "pesky", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("pesky ")

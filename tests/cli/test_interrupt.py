@@ -28,7 +28,7 @@ def run(project):
     project.measure(SLOW)
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "pesky.cli", "run", "study.toml", "--evaluations", "2"],
+        [sys.executable, "-m", "pesky", "run", "study.toml", "--evaluations", "2"],
         stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True,
     )  # fmt: skip
     end = time.monotonic() + 60

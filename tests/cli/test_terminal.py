@@ -29,7 +29,7 @@ def in_terminal(*arguments, columns=100):
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     process = subprocess.Popen(
-        [sys.executable, "-m", "pesky.cli", *arguments],
+        [sys.executable, "-m", "pesky", *arguments],
         stdin=slave, stdout=slave, stderr=slave, env=ENVIRONMENT, start_new_session=True,
     )  # fmt: skip
     os.close(slave)
@@ -68,7 +68,7 @@ def test_a_terminal_has_a_live_view_with_what_is_printed_above(project):
 def test_workers_share_a_study(pesky, project):
     project.change("[budget]\nevaluations = 3", "[budget]\nevaluations = 6\n[run]\ninitial = 6")
     project.measure(TOGETHER)
-    work = [sys.executable, "-m", "pesky.cli", "work", "study.toml", "--json"]
+    work = [sys.executable, "-m", "pesky", "work", "study.toml", "--json"]
     both = [subprocess.Popen(work, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=ENVIRONMENT) for _ in "ab"]
     said = [json.loads(process.communicate(timeout=120)[0]) for process in both]
     assert [each["evaluations"] for each in said] == [6, 6]

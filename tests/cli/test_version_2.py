@@ -34,7 +34,7 @@ def old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_near(now: dict[str, object], then: dict[str, object]) -> None:
-    assert now == {**then, "rate": pytest.approx(then["rate"], rel=1e-2)}
+    assert now == {**then, "rate": pytest.approx(then["rate"], rel=3e-2)}
 
 
 def said_then(now: object, then: object) -> object:
@@ -59,8 +59,8 @@ def test_the_recommendation_is_the_same(pesky):
     now = json.loads(pesky("recommend", "study.toml", "--json", code=exit_codes.NOT_YET).stdout)
     then = THEN["recommend"]
     check_near(now["params"], then["params"])
-    assert now["expected"] == pytest.approx(then["expected"], abs=3e-3)
-    assert now["probabilities"] == pytest.approx(then["probabilities"], abs=3e-3)
+    assert now["expected"] == pytest.approx(then["expected"], abs=1e-2)
+    assert now["probabilities"] == pytest.approx(then["probabilities"], abs=1e-2)
     assert now["is_confident"] == then["is_confident"]
 
 

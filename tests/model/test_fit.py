@@ -85,9 +85,8 @@ def test_the_maximum_is_no_worse_than_scipys_from_the_same_starts(kernel, n, d, 
     bounds = [LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE]
     starts = [[math.log(length * math.sqrt(d))] * d + [0.0, s] for length, s in ((0.25, -8.0), (1.0, -4.0))]
     theirs = min(scipy_minimize(loss, s, bounds=bounds, method="L-BFGS-B").fun for s in starts)
-    assert -score(*data, variance, maximize(*data, variance, steps=60)) <= theirs + 0.02
-    # the default stops a little earlier
-    assert -score(*data, variance, maximize(*data, variance)) <= theirs + 0.3
+    # of several maxima as high as each other the one or the other is found
+    assert -score(*data, variance, maximize(*data, variance)) <= theirs + 0.1
 
 
 def test_every_row_is_fitted_by_itself():

@@ -73,6 +73,29 @@ def test_derivatives_by_the_logs_are_those_of_finite_differences(kernel):
 
 
 @pytest.mark.parametrize("kernel", ["se", "matern52"])
+def test_the_average_information_is_that_of_its_definition(kernel):
+    """From the covariance by finite differences, and without what is padded."""
+    moves = torch.randn(2, 7, 3, generator=torch.Generator().manual_seed(0)) * MASK[..., None]
+    found = marginal_likelihood(kernel, DATA.X, DATA.y, MASK, H, moves=moves, is_informed=True).information
+    for row in range(2):
+
+        def covariance(logs: torch.Tensor, row: int = row) -> torch.Tensor:
+            own = Hyperparameters(logs[None, :2].exp(), logs[None, 2].exp(), logs[None, 3].exp(), torch.zeros(1))
+            keep = MASK[row]
+            return padded_gram(kernel, DATA.X[row : row + 1], MASK[row : row + 1], own)[0][keep][:, keep]
+
+        logs = torch.cat([H.lengthscale[row], H.amplitude[row : row + 1], H.noise[row : row + 1]]).log()
+        step = 1e-5 * torch.eye(4)
+        by_logs = [(covariance(logs + each) - covariance(logs - each)) / 2e-5 for each in step]
+        inverse, y = torch.linalg.inv(covariance(logs)), DATA.y[row][MASK[row]]
+        of_ones = inverse.sum(-1)
+        projected = inverse - torch.outer(of_ones, of_ones) / of_ones.sum()
+        z = torch.stack([each @ projected @ y / math.sqrt(2) for each in by_logs], -1)
+        z = torch.cat([z, -moves[row][MASK[row]]], -1)
+        torch.testing.assert_close(found[row], z.mT @ projected @ z, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("kernel", ["se", "matern52"])
 def test_the_likelihood_without_derivatives_is_the_same(kernel):
     several = Hyperparameters(*(torch.stack([part, 1.3 * part]) for part in H))
     noise = torch.linspace(0.01, 0.1, DATA.y.numel()).view_as(DATA.y)
@@ -134,7 +157,7 @@ def test_parts_of_the_rows_have_the_likelihoods_that_all_have_at_once(monkeypatc
     for at_once in (10**9, entries):
         monkeypatch.setitem(hyper.AT_ONCE, "cpu", at_once)
         data = ("matern52", DATA.X, DATA.y, MASK, several)
-        found.append((marginal_likelihood(*data), profile_likelihood(*data)))
+        found.append((marginal_likelihood(*data, is_informed=True), profile_likelihood(*data)))
     for together, apart in zip(*found, strict=True):
         for a, b in zip(together, apart, strict=True):
             torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-10)

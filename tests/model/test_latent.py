@@ -119,12 +119,11 @@ def crashes(n: int, d: int = 1, seed: int = 0, threshold: float = 0.6):
     return X, torch.where(X[..., 0] > threshold, -1.0, 1.0), torch.ones(1, n, dtype=torch.bool)
 
 
-def pack(h: Hyperparameters) -> torch.Tensor:
-    return torch.cat([h.lengthscale.log(), h.amplitude.log()[..., None], h.mean[..., None]], -1)
-
-
 def score(kernel, X, y, mask, h: Hyperparameters) -> torch.Tensor:
-    return objective(PROBIT, kernel, X, y, mask, pack(h)[None], None, 1e-9)[0][0]
+    steepness = (h.noise / YES_NO_NOISE).sqrt()
+    amplitude, mean = h.amplitude / steepness.square(), h.mean / steepness
+    p = torch.cat([h.lengthscale.log(), amplitude.log()[..., None], mean[..., None]], -1)
+    return objective(PROBIT, kernel, X, y, mask, p[None], steepness, None, 1e-9)[0][0]
 
 
 @pytest.mark.parametrize("kernel", ["se", "matern52"])
@@ -133,17 +132,18 @@ def test_the_objective_is_evidence_times_priors_with_its_gradient(kernel):
     y = torch.tensor([[1.0, 1, -1, 1, -1, -1, 1, 1], [1, 1, 1, 1, 1, 1, 0, 0]])
     data = (kernel, X, y, y != 0)
     p = torch.tensor([[[-1.0, -0.4, 1.2, 0.4], [-0.5, 0.3, 0.7, -0.3]], [[-1.5, -0.9, 2.2, 1.4], [0.5, 1.3, 0.1, 0.8]]])
-    value, gradient, _ = objective(PROBIT, *data, p, None, 1e-10)
+    steepness = torch.tensor([1.0, 10.0])
+    value, gradient, _ = objective(PROBIT, *data, p, steepness, None, 1e-10)
     for i in range(4):
         step = 1e-4 * torch.eye(4)[i]
-        high, low = (objective(PROBIT, *data, p + sign * step, None, 1e-10)[0] for sign in (1, -1))
+        high, low = (objective(PROBIT, *data, p + sign * step, steepness, None, 1e-10)[0] for sign in (1, -1))
         torch.testing.assert_close(gradient[..., i], (high - low) / 2e-4, rtol=1e-5, atol=1e-6)
 
     def posterior(p: torch.Tensor) -> torch.Tensor:
-        h = unpack(PROBIT, p)
+        h = unpack(PROBIT, p, steepness)
         lengthscale = LogNormal(math.sqrt(2) + 0.5 * math.log(2), math.sqrt(3)).log_prob(h.lengthscale).sum(-1)
-        amplitude = Normal(math.log(4.0), 1.0).log_prob(h.amplitude.log())
-        mean = Normal(0.0, 1.0).log_prob(h.mean)
+        amplitude = Normal(math.log(4.0), 1.0).log_prob((h.amplitude / steepness.square()).log())
+        mean = Normal(0.0, 1.0).log_prob(h.mean / steepness)
         return evidence(PROBIT, *data, h).log_z + lengthscale + amplitude + mean
 
     torch.testing.assert_close(value[0] - value[1], posterior(p[0]) - posterior(p[1]), rtol=0, atol=1e-6)
@@ -154,7 +154,7 @@ def test_the_maximum_is_no_worse_than_scipys_from_the_same_starts(n, d):
     data = ("matern52", *crashes(n, d))
 
     def loss(p: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient, _ = objective(PROBIT, *data, torch.as_tensor(p)[None, None], None, 1e-8)
+        value, gradient, _ = objective(PROBIT, *data, torch.as_tensor(p)[None, None], torch.ones(1), None, 1e-8)
         return -value.item(), -gradient[0, 0].numpy()
 
     bounds = [LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, MEAN]
@@ -213,6 +213,26 @@ def test_a_crash_region_is_learnt_from_ten_points():
     assert (p[78:95] < 0.1).all()
     assert 0.55 < 0.01 * (p > 0.5).sum() < 0.68
     assert (p[40:75].diff() < 0).all()
+
+
+def test_a_boundary_is_known_as_closely_as_it_was_asked_where_the_answer_is_the_same_every_time():
+    """On average, whatever the function; and the next answer between the last yes and the first no is open."""
+    X = torch.tensor([0.05, 0.3, 0.5, 0.58, 0.59, 0.61, 0.62, 0.7, 0.95])[None, :, None]
+    data = ("matern52", X, torch.where(X[..., 0] > 0.6, -1.0, 1.0), torch.ones(1, 9, dtype=torch.bool))
+    at = torch.tensor([0.45, 0.57, 0.6, 0.63, 0.75])[:, None]
+    unsure = probability(maximize(PROBIT, *data), *data, at)
+    sure = probability(maximize(PROBIT, *data, is_same=torch.tensor([True])), *data, at)
+    assert sure[:2].min() > 0.9 > unsure[1]
+    assert sure[3:].max() < 0.1 < unsure[3]
+    assert 0.3 < sure[2] < 0.7
+
+
+@pytest.mark.parametrize(("flipped", "is_steep"), [(0.0, True), (0.1, False)])
+def test_whether_answers_are_the_same_every_time_is_seen_in_them(flipped, is_steep):
+    X, y, mask = crashes(40, 2)
+    wrong = torch.rand(1, 40, generator=torch.Generator().manual_seed(3)) < flipped
+    h = maximize(PROBIT, "matern52", X, torch.where(wrong, -y, y), mask)
+    assert (h.noise.item() > YES_NO_NOISE) == is_steep
 
 
 def test_always_yes_is_believed_more_with_every_answer():

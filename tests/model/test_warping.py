@@ -45,7 +45,7 @@ def parameters(log_strength: float) -> Tensor:
 def test_the_likelihood_of_a_warp_is_that_of_the_values_it_came_from(sign, noise):
     """Densities of warped values, times the slope of the warp at each, and the priors."""
     given, p = data(noise), parameters(0.3)
-    found, _ = warped_objective("matern52", given, torch.full((1, 2), sign), p)
+    found, *_ = warped_objective("matern52", given, torch.full((1, 2), sign), p)
     for row in range(2):
         keep, q = MASK[row], p[0, row]
         w = warp_data(given, torch.full((2,), sign) * q[4].exp(), q[5].expand(2))
@@ -77,7 +77,7 @@ def test_the_likelihood_of_a_warp_is_that_of_the_values_it_came_from(sign, noise
 @pytest.mark.parametrize("noise", [[math.nan, 0.02], [0.0, math.nan]])
 def test_its_gradient_is_that_of_finite_differences(sign, noise):
     given, p, signs = data(noise), parameters(0.2), torch.full((1, 2), sign)
-    _, gradient = warped_objective("se", given, signs, p)
+    _, gradient, _ = warped_objective("se", given, signs, p)
     for i in range(p.shape[-1]):
         step = torch.zeros(p.shape[-1])
         step[i] = 1e-5
@@ -88,10 +88,10 @@ def test_its_gradient_is_that_of_finite_differences(sign, noise):
 def test_a_warp_that_does_nothing_has_the_likelihood_of_none():
     given = data([math.nan, 0.02])
     p = parameters(math.log(1e-6))
-    found, _ = warped_objective("se", given, torch.ones(1, 2), p)
+    found, *_ = warped_objective("se", given, torch.ones(1, 2), p)
     unit = torch.stack([y[m].std(correction=0) for y, m in zip(given.y, MASK, strict=True)])
     y, count = given.y / unit[:, None], MASK.sum(-1)
-    plain, _ = objective(
+    plain, *_ = objective(
         "se", given.X, y, MASK, given.noise / unit.square(), typical_amplitude(y, MASK), p[..., :-2]
     )  # fmt: skip
     center, spread = LOG_STRENGTH[1]

@@ -31,7 +31,7 @@ class Served:
         self.study = quick(COUPLED, storage=self.url)
         self.study.add({"x": 0.5, "y": 1.0}, {"f": 1.0, "c": 1.0})
         self.environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        command = [sys.executable, "-m", "pesky.cli", "page", self.url, "--port", "0"]
+        command = [sys.executable, "-m", "pesky", "page", self.url, "--port", "0"]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=self.environment)
         assert self.process.stdout is not None
         found = re.search(r"http://\S+", self.process.stdout.readline())

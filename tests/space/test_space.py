@@ -254,3 +254,9 @@ def test_the_size_of_a_space():
     assert Space({"x": Integer(0, 3), "y": Integer(0, 3)}).size == 16
     assert Space({"n": Integer(1, 10**12), "kind": Choice(["a", "b", "c"])}).size == 3 * 10**12
     assert Space({"n": Integer(1, 5), "x": Real(0, 1)}).size is None
+
+
+def test_whole_numbers_of_many_values_are_graded_as_real_ones_are():
+    space = Space({"r": Real(0, 1), "few": Integer(0, 30), "many": Integer(0, 31), "coarse": Integer(0, 100, step=10)})
+    assert space.graded.tolist() == [True, False, True, False]
+    assert not Space({"c": Choice(["a", "b", "c"])}).graded.any()

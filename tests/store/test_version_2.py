@@ -102,9 +102,9 @@ def test_it_recommends_what_it_did(sqlite_url: str):
     upgrade(sqlite_url)
     recommended, then = Study.load(sqlite_url, known={"weight": weight}).recommend(), THEN["recommendation"]
     assert {name: recommended.params[name] for name in ("stages", "solvent")} == {"stages": 4, "solvent": "ethanol"}
-    assert recommended.params["rate"] == pytest.approx(then["params"]["rate"], rel=1e-2)
-    assert recommended.expected == pytest.approx(then["expected"], abs=3e-3)
-    assert dict(recommended.probabilities) == pytest.approx(then["probabilities"], abs=3e-3)
+    assert recommended.params["rate"] == pytest.approx(then["params"]["rate"], rel=3e-2)
+    assert recommended.expected == pytest.approx(then["expected"], abs=1e-2)
+    assert dict(recommended.probabilities) == pytest.approx(then["probabilities"], abs=1e-2)
     assert recommended.is_confident == then["is_confident"]
 
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.acquire.fantasy import Pending
+from pesky.acquire.maximize import Effort
 from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.numerics.rng import Seed, Source, draw_seed, normal, uniform
@@ -31,7 +32,18 @@ CHUNK = {"cpu": 2_000_000, "cuda": 400_000_000}
 MOVED_FROM, MOST_MOVED = 8, 128
 """Of so many of the best measured points the discrete moves are candidates as well, and at most so many of them .."""
 FOLLOWED, REACH = 3, 0.3
-""".. each so many times more with its real columns elsewhere, up to this far, most of them much nearer."""
+""".. each so many times more with its numbers of many values elsewhere, up to this far, most of them much nearer."""
+
+
+class Settled(NamedTuple):
+    """Where constraints hold for sure, because it was told without noise: more than a belief may say.
+
+    It does not know the latent function of a yes or no there, and every number only but for a floor of noise.
+    """
+
+    X: Float[Tensor, "n d"]
+    conditions: Bool[Tensor, " q"]
+    """Those that hold at each of these points, in the problem's order."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,7 @@ class Context:
     """Questions so far, measured or not."""
     seed: Seed = 0
     """Of the whole study: the same for every question."""
+    settled: Settled | None = None
     timings: Timings = field(default_factory=Timings)
     """How long the stages of this decision took."""
 
@@ -81,19 +94,19 @@ class Context:
         return torch.cat([self.spread(count), self._measured, *near], -2)
 
     def _moved(self) -> Float[Tensor, "n d"]:
-        """The points a discrete move away from the best measured ones, as they are and with real columns elsewhere.
+        """The points a discrete move away from the best measured ones, as they are and with their numbers elsewhere.
 
         Minimizers of draws are sought by steps along the real columns alone: the others' values are those of
         candidates, of which few of those all over the space have any one combination.
         """
         good = best_measured(self.belief, MOVED_FROM)
         near = torch.cat([good[:0], *(self.space.neighbors(u) for u in good)])[:MOST_MOVED]
-        real = self.space.continuous.to(near.device)
-        if not bool(real.any()):
+        graded = self.space.graded.to(near.device)
+        if not bool(graded.any()):
             return near
         others = near.repeat(FOLLOWED, 1)
         reach = REACH * 10 ** (-3 * uniform(self.generator, len(others), 1, like=near))
-        step = reach * normal(self.generator, *others.shape, like=near) * real
+        step = reach * normal(self.generator, *others.shape, like=near) * graded
         return self.space.snap(torch.cat([near, (others + step).clamp(0.0, 1.0)]))
 
     @cached_property
@@ -134,6 +147,11 @@ class AcquisitionFunction(ABC):
     @property
     def batch(self) -> torch.Size:
         return self.belief.amplitude.shape[:-1]
+
+    @property
+    def effort(self) -> Effort:
+        """How hard the search for its largest value climbs."""
+        return Effort()
 
     @abstractmethod
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b v x"]:

@@ -15,6 +15,7 @@ Values = Callable[[Tensor], Tensor]
 
 STARTS = 4
 STEPS = 8
+RADIUS = 0.03
 FINALISTS = 32
 """Candidates of each task that a rough look leaves."""
 SETTLED = 1e-3
@@ -38,6 +39,8 @@ class Effort(NamedTuple):
     starts: int = STARTS
     """Ascents per task."""
     steps: int = STEPS
+    radius: float | Float[Tensor, "*w"] = RADIUS
+    """How long the first step may be."""
 
 
 def maximize(
@@ -63,13 +66,13 @@ def maximize(
     starts = torch.cat([spread_out(candidates, value[..., t], effort.starts) for t in range(tasks)], -2)
     owner = torch.arange(tasks, device=starts.device).repeat_interleave(effort.starts)
 
-    x, value = _ascend(values, margin, starts, owner, effort.steps)
+    x, value = _ascend(values, margin, starts, owner, effort)
     value = value.view(*value.shape[:-1], tasks, effort.starts)
     best = value.argmax(-1, keepdim=True)
     x = torch.gather(x.view(*value.shape, d), -2, best[..., None].expand(*best.shape, d))[..., 0, :]
     value = torch.gather(value, -1, best)[..., 0]
     if neighbors is not None:
-        x, value = _alternate(values, margin, x, value, neighbors, effort.steps)
+        x, value = _alternate(values, margin, x, value, neighbors, effort)
     return Best(x, value)
 
 
@@ -121,7 +124,7 @@ def _ascend(
     margin: Callable[[Tensor], Tensor] | None,
     x: Float[Tensor, "*w s d"],
     owner: Int[Tensor, " s"],
-    steps: int,
+    effort: Effort,
 ) -> tuple[Float[Tensor, "*w s d"], Float[Tensor, "*w s"]]:
     """Each start's local maximum of its own task's value, within the margin."""
 
@@ -138,7 +141,9 @@ def _ascend(
 
     first = x.reshape(-1, x.shape[-1])
     zero, one = torch.zeros_like(first[0]), torch.ones_like(first[0])
-    found = sqp.minimize(descend, first, zero, one, radius=0.03, steps=steps, tolerance=1e-5, worthwhile=Climbing())
+    radius = torch.as_tensor(effort.radius).to(x)[..., None].expand(x.shape[:-1]).reshape(-1, 1)
+    how_far = {"radius": radius, "steps": effort.steps, "tolerance": 1e-5, "worthwhile": Climbing()}
+    found = sqp.minimize(descend, first, zero, one, **how_far)
     end, value = found.x.view(x.shape), -found.values[:, 0].view(x.shape[:-1])
     if margin is None:
         return end, value
@@ -168,7 +173,7 @@ def _alternate(
     x: Float[Tensor, "t d"],
     value: Float[Tensor, " t"],
     neighbors: Callable[[Tensor], Tensor],
-    steps: int,
+    effort: Effort,
     rounds: int = 5,
 ) -> tuple[Tensor, Tensor]:
     """Discrete moves to the best neighbor, each followed by ascent in the continuous coordinates."""
@@ -183,7 +188,7 @@ def _alternate(
                 moved[t] = near[around.argmax()]
         if bool((moved == x).all()):
             break
-        found, found_value = _ascend(values, margin, moved, owner, steps)
+        found, found_value = _ascend(values, margin, moved, owner, effort)
         better = found_value > value
         x, value = torch.where(better[:, None], found, x), torch.where(better, found_value, value)
     return x, value

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction
-from pesky.acquire.maximize import Best, Effort, maximize
+from pesky.acquire.maximize import Best, maximize
 from pesky.decide.exclusion import Restrictions
 from pesky.decide.fallback import COARSELY_NEGLIGIBLE, NEGLIGIBLE, fallback
 from pesky.decide.task_values import TaskValues
@@ -17,7 +17,7 @@ from pesky.numerics.rng import Source, normal, studies_of, uniform
 
 CANDIDATES = 256
 """Points at which the values are computed before the ascent."""
-QUICK_CANDIDATES, QUICK = 64, Effort(starts=2, steps=3)
+QUICK_CANDIDATES, QUICK_STARTS, QUICK_STEPS = 64, 2, 3
 """The same where deciding must not take longer than measuring."""
 
 
@@ -26,6 +26,8 @@ class Decision(NamedTuple):
 
     task: Int[Tensor, "*w"]
     u: Float[Tensor, "*w d"]
+    value: Float[Tensor, "*w"]
+    """What running the task there is worth to the rule, as it was computed."""
     gain: Float[Tensor, "*w"] | None
     """Expected information of running the task there, in nats; None if the rule counts in something else."""
     price: Float[Tensor, "*w"]
@@ -59,14 +61,16 @@ def select(values: TaskValues, restrictions: Restrictions = Restrictions(), *, i
             chosen = _or_fallback(chosen, is_sure, values, restrictions)
         price = take(task_options.prices(chosen.u[..., None, :])[..., 0, :], chosen.task)
     gain, seconds = values.in_nats(chosen.value), dict(context.timings.seconds)
-    return Decision(chosen.task, chosen.u, gain, price, per_task, acquisition, seconds)
+    return Decision(chosen.task, chosen.u, chosen.value.detach(), gain, price, per_task, acquisition, seconds)
 
 
 def best_of_each_task(values: TaskValues, restrictions: Restrictions, is_quick: bool) -> Best:
     """The point of most value per cost for each of the tasks."""
     context, _, acquisition, _ = values
     space = context.space
-    count, effort = (QUICK_CANDIDATES, QUICK) if is_quick else (CANDIDATES, Effort())
+    count, effort = CANDIDATES, acquisition.effort
+    if is_quick:
+        count, effort = QUICK_CANDIDATES, effort._replace(starts=QUICK_STARTS, steps=QUICK_STEPS)
     centers, mask = acquisition.search_centers, acquisition.search_mask
     near = cloud(centers, mask, context.belief, count // 4, context.generator, space.snap)
     candidates = torch.cat([context.spread(count), centers, near], -2)

@@ -49,7 +49,7 @@ def select_optimum(
         price, task = task_options.prices(u)[0], per_cost.argmax()
         per_task = values.without_cost(per_cost, price)
     gain = values.in_nats(per_task[task])
-    return Decision(task, u[0], gain, price[task], per_task, acquisition, timings.seconds)
+    return Decision(task, u[0], per_task[task], gain, price[task], per_task, acquisition, timings.seconds)
 
 
 def _draw(

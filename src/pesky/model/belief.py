@@ -55,6 +55,10 @@ class RoughPaths(Paths, Protocol):
         """As `values`, in single precision where its rounding errors are certainly small."""
         ...
 
+    def roughly_at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b j m"], Float[Tensor, "*b j m d"]]:
+        """As `at`, likewise."""
+        ...
+
 
 @runtime_checkable
 class PathsInLockstep(Paths, Protocol):

@@ -14,19 +14,14 @@ from pesky.model.hyper import (
     typical_amplitude,
 )
 from pesky.model.kernel import Kernel
-from pesky.model.prior import log_bounds, log_prior
-from pesky.numerics import sqp
+from pesky.model.prior import log_bounds, log_prior, prior_precision
+from pesky.numerics import newton
 from pesky.observations import evenly
 
-STALLED, PATIENCE = 1e-3, 5
-"""A search ends that gained less than so many nats in so many steps."""
-STALLED_AGAIN, PATIENCE_AGAIN = 0.03, 3
-"""The same of one that goes on from where the last one ended, as the next one will."""
-BEHIND, FIRST_STEPS = 2.0, 6
-"""A start is given up that is so many nats behind the best one of its row after some steps, and more than three times
-what it gained in its last ones."""
-
-
+CLOSE, CLOSE_AGAIN = 0.01, 0.03
+"""Nats that a search may expect to be short of its maximum when it ends; and one that goes on from where the last one
+ended, as the next one will."""
+STEPS = 20
 FIRST_DATA, MANY_DATA = 128, 192
 """Of a row with many values the search from all starts sees so many, evenly chosen: they tell which maximum is the
 highest. It goes on from there with all."""
@@ -47,17 +42,21 @@ def objective(
     noise: Float[Tensor, " j"],
     typical: Float[Tensor, " j"],
     p: Float[Tensor, "s j p"],
-) -> tuple[Float[Tensor, "s j"], Float[Tensor, "s j p"]]:
-    """Log likelihood, at the best constant mean, plus log prior at p (see `unpack`), and its gradient.
+) -> tuple[Float[Tensor, "s j"], Float[Tensor, "s j p"], Float[Tensor, "s j p p"]]:
+    """Log likelihood, at the best constant mean, plus log prior at p (see `unpack`), and its derivatives.
 
-    `typical` is where the prior of each amplitude is centered.
+    First the gradient, then about minus the second ones, which are positive definite. `typical` is where the prior of
+    each amplitude is centered.
     """
     h, infer_noise = unpack(p, noise), torch.isnan(noise)
-    e = marginal_likelihood(kernel, X, y, mask, h)
+    e = marginal_likelihood(kernel, X, y, mask, h, is_informed=True)
     prior, by_prior = log_prior(h, infer_noise, typical)
     by_noise = torch.where(infer_noise, e.by_log_noise, 0.0)
     by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
-    return e.log_likelihood + prior, by_data + by_prior
+    free = torch.ones_like(by_data)
+    free[..., -1] = infer_noise
+    curvature = free[..., :, None] * e.information * free[..., None, :] + prior_precision(h, infer_noise).diag_embed()
+    return e.log_likelihood + prior, by_data + by_prior, curvature
 
 
 def maximize(
@@ -67,7 +66,7 @@ def maximize(
     mask: Bool[Tensor, "*w j n"],
     noise: Float[Tensor, "*w j"],
     previous: Hyperparameters | None = None,
-    steps: int = 20,
+    steps: int = STEPS,
     *,
     is_sure: bool = False,
 ) -> Hyperparameters:
@@ -80,18 +79,16 @@ def maximize(
     rows = math.prod(w) * j
     X, y, mask, noise = X.reshape(rows, n, d), y.reshape(rows, n), mask.reshape(rows, n), noise.reshape(rows)
     typical = typical_amplitude(y, mask)
-    # the search has one box for all rows: amplitudes in it are relative to the typical one of each
-    lower, upper = log_bounds(d, X.new_ones(()))
-    unit = X.new_zeros(rows, d + 2)
-    unit[:, d] = typical.log()
+    lower, upper = log_bounds(d, typical)
 
     def start(lengthscale: float, log_noise: float) -> Tensor:
-        values = [math.log(lengthscale * math.sqrt(d))] * d + [0.0, log_noise]
-        return torch.tensor(values, dtype=X.dtype, device=X.device).expand(rows, d + 2)
+        own = X.new_full((rows, d + 2), math.log(lengthscale * math.sqrt(d)))
+        own[:, d], own[:, d + 1] = typical.log(), log_noise
+        return own
 
     def start_at(h: Hyperparameters) -> Tensor:
         parts = (h.lengthscale.log(), h.amplitude.log()[..., None], h.noise.log()[..., None])
-        return torch.cat(parts, -1).view(rows, d + 2) - unit
+        return torch.cat(parts, -1).view(rows, d + 2)
 
     starts = [] if previous is None else [start_at(previous)]
     if not starts or not is_sure:
@@ -106,46 +103,17 @@ def maximize(
         else:
             starts = [start(0.25, -8.0), start(1.0, -4.0), *starts]
 
-    def evaluate(p: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
+    def evaluate(p: Tensor, which: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         row = which % rows
-        here = (p + unit[row])[None]
-        value, gradient = objective(kernel, X[row], y[row], mask[row], noise[row], typical[row], here)
-        return -value.view(-1, 1), -gradient.view(-1, 1, d + 2)
+        value, gradient, curvature = objective(kernel, X[row], y[row], mask[row], noise[row], typical[row], p[None])
+        return -value[0], -gradient[0], curvature[0]
 
-    first = torch.stack(starts).flatten(0, 1).clamp(lower, upper)
-    found = sqp.minimize(
-        evaluate,
-        first,
-        lower,
-        upper,
-        radius=0.12,
-        steps=steps,
-        tolerance=1e-6,
-        worthwhile=Promising(len(starts), is_sure or n > MANY_DATA),
-    )
+    count = len(starts)
+    tolerance = CLOSE_AGAIN if is_sure or n > MANY_DATA else CLOSE
+    boxes = lower.repeat(count, 1), upper.repeat(count, 1)
+    found = newton.minimize(evaluate, torch.cat(starts), *boxes, steps=steps, tolerance=tolerance, rivals=count)
     best = torch.where(torch.isfinite(found.values), found.values, torch.inf).view(-1, rows).argmin(0)
-    chosen = found.x.view(-1, rows, d + 2)[best, torch.arange(rows, device=X.device)] + unit
+    chosen = found.x.view(-1, rows, d + 2)[best, torch.arange(rows, device=X.device)]
     h = unpack(chosen[None], noise)
     h = h._replace(mean=profile_likelihood(kernel, X, y, mask, h).mean)
     return Hyperparameters(*(part[0].view(*w, j, *part.shape[2:]) for part in h))
-
-
-class Promising:
-    """Whether each of several searches for the same maximum still gains, and may still be the best; see `STALLED`."""
-
-    def __init__(self, starts: int, goes_on: bool) -> None:
-        self._starts = starts
-        self._stalled, self._patience = (STALLED_AGAIN, PATIENCE_AGAIN) if goes_on else (STALLED, PATIENCE)
-        self._before: list[Tensor] = []
-
-    def __call__(self, values: Float[Tensor, "b 1"], step: int) -> Bool[Tensor, " b"]:
-        self._before.append(values[:, 0])
-        gain = torch.full_like(values[:, 0], torch.inf)
-        if len(self._before) > self._patience:
-            gain = self._before[-1 - self._patience] - values[:, 0]
-        goes_on = ~(gain < self._stalled)
-        if step < FIRST_STEPS or self._starts == 1:
-            return goes_on
-        of_row = values.view(self._starts, -1)
-        behind = (of_row - of_row.amin(0)).flatten()
-        return goes_on & ~((behind > BEHIND) & (behind > 3 * gain))

@@ -25,7 +25,7 @@ from pesky.model.prior import log_bounds, log_prior
 from pesky.numerics.rng import Source, normal, uniform
 from pesky.observations import Observations
 
-ROUNDS, DRAWS = 4, 64
+ROUNDS, DRAWS = 2, 64
 WIDER = 1.3
 """How much wider than fitted a Gaussian is drawn from: what has lighter tails than the posterior misses them."""
 STEP = 0.05

@@ -27,6 +27,11 @@ MEAN_DEVIATION = 1.0
 """Of the constant mean's prior around zero: before there are data, yes and no are as likely."""
 LOG_AMPLITUDE = (math.log(0.04), math.log(400.0))
 MEAN = (-5.0, 5.0)
+STEEP = 100.0
+"""How many times as steep the latent function is where the answer is the same every time: hardly anywhere is a point
+where both are to be expected, and which of them it is depends on what is not known of the function alone."""
+LESS_PROBABLE = 1.0
+"""Nats by which the answers must speak for it where nobody said so."""
 TOLERANCE = 1e-4
 """Of EP while fitting, in units of the posterior. The evidence is stationary in the sites, so its error is of the order
 of the square of that; 1e-6 finds the same maxima to four digits in twice the time."""
@@ -92,25 +97,28 @@ def objective(
     y: Float[Tensor, "j n"],
     mask: Bool[Tensor, "j n"],
     p: Float[Tensor, "s j p"],
+    steepness: Float[Tensor, "*#s j"],
     start: Sites | None = None,
     tolerance: float = TOLERANCE,
 ) -> tuple[Float[Tensor, "s j"], Float[Tensor, "s j p"], Sites]:
-    """Log evidence plus log prior at p = (log lengthscales, log amplitude, mean), its gradient, and EP's sites."""
-    h = unpack(likelihood, p)
+    """Log evidence plus log prior at p (see `unpack`), its gradient, and EP's sites."""
+    h = unpack(likelihood, p, steepness)
     e = evidence(likelihood, kernel, X, y, mask, h, start, tolerance)
-    typical = torch.full_like(h.amplitude[0], TYPICAL_AMPLITUDE)
+    typical = TYPICAL_AMPLITUDE * steepness.square()
     penalty, by_penalty = log_prior(h, torch.zeros_like(typical, dtype=torch.bool), typical)
-    z = h.mean / MEAN_DEVIATION
-    by_data = torch.cat([e.by_log_lengthscale, torch.stack([e.by_log_amplitude, e.by_mean], -1)], -1)
+    z = p[..., -1] / MEAN_DEVIATION
+    by_data = torch.cat([e.by_log_lengthscale, torch.stack([e.by_log_amplitude, steepness * e.by_mean], -1)], -1)
     by_penalty = torch.cat([by_penalty[..., :-1], -z[..., None] / MEAN_DEVIATION], -1)
     return e.log_z + penalty - 0.5 * z.square(), by_data + by_penalty, e.sites
 
 
-def unpack(likelihood: LatentLikelihood, p: Float[Tensor, "*b p"]) -> Hyperparameters:
-    """Hyperparameters from (log lengthscales, log amplitude, mean)."""
-    amplitude = p[..., -2].exp()
-    noise = torch.full_like(amplitude, likelihood.fixed_noise)
-    return Hyperparameters(p[..., :-2].exp(), amplitude, noise, p[..., -1])
+def unpack(
+    likelihood: LatentLikelihood, p: Float[Tensor, "*b j p"], steepness: Float[Tensor, "*#b j"]
+) -> Hyperparameters:
+    """Hyperparameters from (log lengthscales, log amplitude, mean), the last two of functions of steepness 1."""
+    square = steepness.square()
+    noise = (likelihood.fixed_noise * square).expand(p.shape[:-1])
+    return Hyperparameters(p[..., :-2].exp(), square * p[..., -2].exp(), noise, steepness * p[..., -1])
 
 
 def maximize(
@@ -121,28 +129,41 @@ def maximize(
     mask: Bool[Tensor, "j n"],
     previous: Hyperparameters | None = None,
     steps: int = 20,
+    is_same: Bool[Tensor, " j"] | None = None,
 ) -> Hyperparameters:
-    """The best hyperparameters of every row from a few starts, the previous ones among them."""
+    """The best hyperparameters of every row from a few starts, the previous ones among them.
+
+    `is_same` are the rows that are known to be answered the same every time that they are asked at a point; of the
+    others their answers decide.
+    """
     rows, _, d = X.shape
+    is_same = torch.zeros(rows, dtype=torch.bool, device=X.device) if is_same is None else is_same
+    declared = torch.where(is_same, STEEP, 1.0).to(X)
 
     def start(lengthscale: float) -> Tensor:
         values = [math.log(lengthscale * math.sqrt(d))] * d + [math.log(TYPICAL_AMPLITUDE), 0.0]
         return torch.tensor(values, dtype=X.dtype, device=X.device).expand(rows, d + 2)
 
-    starts = [start(0.25), start(1.0)]
+    starts = [(start(0.25), declared), (start(1.0), declared)]
+    if not bool(is_same.all()):
+        steep = torch.full_like(declared, STEEP)
+        starts += [(start(0.25), steep), (start(1.0), steep)]
     if previous is not None:
-        log_amplitude, mean = previous.amplitude.log()[..., None], previous.mean[..., None]
-        starts.append(torch.cat([previous.lengthscale.log(), log_amplitude, mean], -1))
+        own = (previous.noise / likelihood.fixed_noise).sqrt()
+        log_amplitude, mean = (previous.amplitude / own.square()).log(), previous.mean / own
+        starts.append((torch.cat([previous.lengthscale.log(), torch.stack([log_amplitude, mean], -1)], -1), own))
     bounds = torch.tensor([LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, MEAN], dtype=X.dtype, device=X.device)
-    first = torch.stack(starts).flatten(0, 1).clamp(bounds[:, 0], bounds[:, 1])
+    first = torch.stack([p for p, _ in starts]).flatten(0, 1).clamp(bounds[:, 0], bounds[:, 1])
+    steepness = torch.stack([each for _, each in starts])
     sites: Sites | None = None
 
     def evaluate(p: Tensor) -> tuple[Tensor, Tensor]:
         # One trial's sites are a good start for the next: its hyperparameters are near.
         nonlocal sites
-        value, gradient, sites = objective(likelihood, kernel, X, y, mask, p.view(-1, rows, d + 2), sites)
+        value, gradient, sites = objective(likelihood, kernel, X, y, mask, p.view(-1, rows, d + 2), steepness, sites)
         return -value.view(-1, 1), -gradient.view(-1, 1, d + 2)
 
     found = sqp.minimize(evaluate, first, bounds[:, 0], bounds[:, 1], radius=0.12, steps=steps, tolerance=1e-4)
-    best = found.values.view(-1, rows).argmin(0)
-    return unpack(likelihood, found.x.view(-1, rows, d + 2)[best, torch.arange(rows, device=X.device)])
+    loss = found.values.view(-1, rows) + torch.where(steepness > declared, LESS_PROBABLE, 0.0)
+    best, row = loss.argmin(0), torch.arange(rows, device=X.device)
+    return unpack(likelihood, found.x.view(-1, rows, d + 2)[best, row], steepness[best, row])

@@ -48,7 +48,23 @@ class RandomFeaturePaths:
         return self._values(X, X.dtype)
 
     def roughly(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j m x"]:
-        return self._values(X, SINGLE if self._largest_sum * torch.finfo(SINGLE).eps < ROUGH else X.dtype)
+        return self._values(X, self._rough_dtype)
+
+    def at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b j m"], Float[Tensor, "*b j m d"]]:
+        return self._at(X, self)
+
+    def roughly_at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b j m"], Float[Tensor, "*b j m d"]]:
+        return self._at(X, self._rounded)
+
+    @cached_property
+    def _rough_dtype(self) -> torch.dtype:
+        return SINGLE if self._largest_sum * torch.finfo(SINGLE).eps < ROUGH else self.cosine.dtype
+
+    @cached_property
+    def _rounded(self) -> RandomFeaturePaths:
+        """The same with weights in the precision of a look from afar."""
+        names = ("frequency", "inputs", "cosine", "sine", "correction")
+        return replace(self, **{name: getattr(self, name).to(self._rough_dtype) for name in names})
 
     @cached_property
     def _largest_sum(self) -> float:
@@ -66,16 +82,19 @@ class RandomFeaturePaths:
         weights = torch.cat([each.to(dtype) for each in (self.cosine, self.sine, self.correction)], -1)
         return self.prior_mean[..., None, None].to(dtype) + weights @ features
 
-    def at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b j m"], Float[Tensor, "*b j m d"]]:
-        X = self._scale(X)
-        phase = X @ self.frequency.mT
+    def _at(
+        self, X: Float[Tensor, "*b m d"], weights: RandomFeaturePaths
+    ) -> tuple[Float[Tensor, "*b j m"], Float[Tensor, "*b j m d"]]:
+        """As `at`, in the precision of these weights; phases and distances, whose digits may cancel, in that of X."""
+        cosine, sine, correction, X = weights.cosine, weights.sine, weights.correction, self._scale(X)
+        phase = (X @ self.frequency.mT).to(cosine)
         cos, sin = phase.cos(), phase.sin()
-        to_data, pull = correlation_and_slope(self.kernel, squared_distance(X, self.inputs))
-        value = (self.cosine * cos).addcmul_(self.sine, sin).sum(-1)
-        value = self.prior_mean[..., None] + value + to_data.mul_(self.correction).sum(-1)
-        pull = pull.mul_(self.correction)
-        gradient = cos.mul_(self.sine).addcmul_(self.cosine, sin, value=-1) @ self.frequency
-        gradient = gradient + pull @ self.inputs - pull.sum(-1, keepdim=True) * X
+        to_data, pull = correlation_and_slope(self.kernel, squared_distance(X, self.inputs).to(cosine))
+        value = (cosine * cos).addcmul_(sine, sin).sum(-1) + to_data.mul_(correction).sum(-1)
+        pull = pull.mul_(correction)
+        gradient = cos.mul_(sine).addcmul_(cosine, sin, value=-1) @ weights.frequency
+        gradient = gradient + pull @ weights.inputs - pull.sum(-1, keepdim=True) * X
+        value = self.prior_mean[..., None] + value
         return value, torch.where(self.free, gradient / self.lengthscale[..., None, :], 0.0)
 
     def select(self, index: Int[Tensor, "*b r"]) -> RandomFeaturePaths:
@@ -85,7 +104,10 @@ class RandomFeaturePaths:
             shape = (*weights.shape[:-2], index.shape[-1], weights.shape[-1])
             return torch.gather(weights, -2, rows.expand(shape))
 
-        return replace(self, cosine=take(self.cosine), sine=take(self.sine), correction=take(self.correction))
+        some = replace(self, cosine=take(self.cosine), sine=take(self.sine), correction=take(self.correction))
+        if "_largest_sum" in vars(self):
+            vars(some)["_largest_sum"] = self._largest_sum  # which bounds those of some, too
+        return some
 
     def replaced(self, which: Bool[Tensor, " w"], others: RandomFeaturePaths) -> RandomFeaturePaths:
         """These, with the ones of some of the studies in lockstep replaced."""

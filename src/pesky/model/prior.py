@@ -37,6 +37,13 @@ def log_prior(
     return value, gradient
 
 
+def prior_precision(h: Hyperparameters, infer_noise: Bool[Tensor, " j"]) -> Float[Tensor, "*b j p"]:
+    """Minus the second derivatives of the log prior, which has no mixed ones; 1 for a noise that is given."""
+    of_lengthscale, of_amplitude = torch.full_like(h.lengthscale, 1 / 3), torch.ones_like(h.amplitude)
+    of_noise = torch.where(infer_noise, torch.where(h.noise.log() < -6, 1 / 16, 1 / 4).to(h.noise), 1.0)
+    return torch.cat([of_lengthscale, of_amplitude[..., None], of_noise[..., None]], -1)
+
+
 def log_bounds(d: int, typical: Float[Tensor, "*b"]) -> tuple[Float[Tensor, "*b p"], Float[Tensor, "*b p"]]:
     """The least and the largest (log lengthscales, log amplitude, log noise) of rows with these typical amplitudes."""
     bounds = torch.tensor([LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE], dtype=typical.dtype)

@@ -20,10 +20,9 @@ from pesky.numerics.warp import Warp
 from pesky.observations import Observations
 
 FIRST_SWEEPS, LATER_SWEEPS = 50, 10
-SPREAD = {128: 16, 400: 8}
-"""Samples of hyperparameters as uncertain as the data leave them, beside those of the maximum, up to so many data .."""
-SPREAD_OF_MANY = 4
-""".. and of more, which leave little open."""
+SPREAD = {128: 16, 400: 8, 1000: 4}
+"""Samples of hyperparameters as uncertain as the data leave them, beside those of the maximum, up to so many data. More
+leave so little open that the maximum is taken for certain."""
 SAMPLES_OF_FEW = 8
 """The same in the place of the maximum, where there are few data."""
 
@@ -234,16 +233,17 @@ class GP:
     def spread(self, observations: Observations, h: Hyperparameters, generator: torch.Generator) -> Hyperparameters:
         """Samples of what the observations leave open of hyperparameters whose maximum, or some samples, are h.
 
-        They are h itself where they are known or by slice sampling; those of yes/no rows stay those of the maximum.
+        They are h itself where they are known, by slice sampling or from many data; those of yes/no rows stay those of
+        the maximum.
         """
         numbers = observations.likelihoods.is_gaussian
-        if self.hyperparameters != "maximum" or not bool(numbers.any()):
+        data = observations.mask.shape[-1]
+        count = next((count for most, count in SPREAD.items() if data <= most), 0)
+        if self.hyperparameters != "maximum" or not bool(numbers.any()) or not count:
             return h
         if h.amplitude.dim() > 1:
             lengthscale, amplitude, noise = (part.log().mean(0).exp() for part in h[:3])
             h = Hyperparameters(lengthscale, amplitude, noise, h.mean.mean(0))
-        data = observations.mask.shape[-1]
-        count = next((count for most, count in SPREAD.items() if data <= most), SPREAD_OF_MANY)
         return self._sampled(observations, h, numbers, count, generator)
 
     def _sampled(
@@ -293,7 +293,8 @@ class GP:
         for likelihood, of_likelihood in o.likelihoods.latent():
             own = of_likelihood & fitted
             data, start = o.select(own).thinned(MOST), previous and previous.rows(own).first()
-            best = latent.maximize(likelihood, self.kernel, data.X, data.y, data.mask, start)
+            given = (likelihood, self.kernel, data.X, data.y, data.mask, start)
+            best = latent.maximize(*given, is_same=data.noise.reshape(-1, len(data.mask))[0] == 0)
             done = done | own
             found = found.interleave(best, own[done])
         return found

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.model.fit import Promising
+from pesky.model.fit import CLOSE, CLOSE_AGAIN
 from pesky.model.hyper import (
     NOISE_FLOOR,
     Hyperparameters,
@@ -23,8 +23,8 @@ from pesky.model.hyper import (
     typical_amplitude,
 )
 from pesky.model.kernel import Kernel
-from pesky.model.prior import log_bounds, log_prior
-from pesky.numerics import sqp
+from pesky.model.prior import log_bounds, log_prior, prior_precision
+from pesky.numerics import newton
 from pesky.numerics.warp import Warp, log_slope, warped
 from pesky.observations import Observations
 
@@ -42,6 +42,8 @@ STARTS = ((1.5, None), (8.0, None), (50.0, None), (8.0, 0.0), (50.0, 0.0), (-0.7
 PROMISING = 0.0
 """Nats ahead of the identity, at its hyperparameters, from which on the best start is followed: of rows that are
 Gaussian processes a third are."""
+AHEAD = 1e-4
+"""How far ahead the values are taken that tell how they change with a warp, as far as its curvature is concerned."""
 STEPS, MORE_STEPS = 8, 40
 """Of the search, until it is decided whether there is a warp; and beyond, where there is one."""
 
@@ -102,8 +104,8 @@ def warp_data(given: RowData, a: Float[Tensor, "*b j"], b: Float[Tensor, "*b j"]
 
 def warped_objective(
     kernel: Kernel, given: RowData, sign: Float[Tensor, "s j"], p: Float[Tensor, "s j p"]
-) -> tuple[Float[Tensor, "s j"], Float[Tensor, "s j p"]]:
-    """Penalized log likelihood of the unwarped values at p, and its gradient.
+) -> tuple[Float[Tensor, "s j"], Float[Tensor, "s j p"], Float[Tensor, "s j p p"]]:
+    """Penalized log likelihood of the unwarped values at p, its gradient, and about minus its second derivatives.
 
     p = (log lengthscales, log amplitude, log noise, log |a|, b); the noise is that at the reference.
     """
@@ -120,7 +122,12 @@ def warped_objective(
     each = torch.maximum(log_noise.detach().exp(), least[..., None])
     row = torch.maximum(log_row.detach().exp(), least)
     h = Hyperparameters(p[..., :-4].exp(), amplitude, row, torch.zeros_like(row))
-    e = marginal_likelihood(kernel, X, data.y.detach(), mask, h, each)
+    y = data.y.detach()
+    log_a, b = p[..., -2], p[..., -1]
+    by_a = warp_data(given, sign * (log_a + AHEAD).exp(), b).y - y
+    by_b = warp_data(given, sign * log_a.exp(), b + AHEAD).y - y
+    moves = torch.stack([by_a, by_b], -1) / AHEAD
+    e = marginal_likelihood(kernel, X, y, mask, h, each, moves, is_informed=True)
     penalty, by_penalty = log_prior(h, infer_noise, typical.detach())
     center, spread = _strength_prior(sign)
     z = (p[..., -2] - center) / spread
@@ -135,7 +142,11 @@ def warped_objective(
     by_noise = torch.where(infer_noise, by_datum.sum(-1), 0.0)
     by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
     value = e.log_likelihood + data.log_jacobian.detach() + penalty - 0.5 * z.square()
-    return value, torch.cat([by_data + by_penalty, by_warp], -1)
+    free = torch.ones_like(p)
+    free[..., -3] = infer_noise
+    of_prior = torch.cat([prior_precision(h, infer_noise), spread[..., None] ** -2, torch.ones_like(z)[..., None]], -1)
+    curvature = free[..., :, None] * e.information * free[..., None, :] + of_prior.diag_embed()
+    return value, torch.cat([by_data + by_penalty, by_warp], -1), curvature
 
 
 def promise_of(
@@ -300,21 +311,14 @@ def _maximize(
     d = data.X.shape[-1]
     bounds = zip(log_bounds(d, typical_amplitude(data.y, data.mask)), warp_bounds(data, sign), strict=True)
     lower, upper = (torch.cat([own, of_warp], -1) for own, of_warp in bounds)
-    # in units of each row's own box, since the search has one for all
-    width = upper - lower
 
-    def evaluate(u: Tensor, some: Tensor) -> tuple[Tensor, Tensor]:
-        p = lower[some] + u * width[some]
-        value, gradient = warped_objective(kernel, data.rows(some), sign[some][None], p[None])
-        return -value.view(-1, 1), -(gradient[0] * width[some])[:, None]
+    def evaluate(p: Tensor, some: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        value, gradient, curvature = warped_objective(kernel, data.rows(some), sign[some][None], p[None])
+        return -value[0], -gradient[0], curvature[0]
 
-    first = ((start - lower) / width).clamp(0, 1)
-    zero = torch.zeros_like(first[0])
-    found = sqp.minimize(
-        evaluate, first, zero, zero + 1, radius=0.12, steps=steps, tolerance=1e-5, worthwhile=Promising(1, goes_on)
-    )
-    value = torch.where(torch.isfinite(found.values[:, 0]), -found.values[:, 0], -torch.inf)
-    return lower + found.x * width, value
+    tolerance = CLOSE_AGAIN if goes_on else CLOSE
+    found = newton.minimize(evaluate, start, lower, upper, steps=steps, tolerance=tolerance)
+    return found.x, torch.where(torch.isfinite(found.values), -found.values, -torch.inf)
 
 
 def _merged(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,13 +12,12 @@ from torch import Tensor
 
 from pesky.likelihood import Conditions
 from pesky.model.belief import Paths, RoughPaths
-from pesky.numerics import sqp
+from pesky.numerics import separable
 
 FEASIBLE = 1e-6
 """Violations up to this, in prior deviations, count as feasible."""
-PROGRAM_STEPS = 5
-"""Of an interior point method, which so is a little inside of the constraints: draws in ten dimensions end half a prior
-deviation lower than from programs that are solved exactly, by 8 steps, and in less time."""
+OTHERS = 0.3
+"""What the curvature of an average row counts beside that of the objective."""
 
 
 class Candidates(NamedTuple):
@@ -49,7 +49,14 @@ class Inequalities:
         return self.conditions.inequalities(rough_values(self.paths, X), -3)
 
     def at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b i m"], Float[Tensor, "*b i m d"]]:
-        value, gradient = self.paths.at(X)
+        return self._inequalities(*self.paths.at(X))
+
+    def roughly_at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b i m"], Float[Tensor, "*b i m d"]]:
+        return self._inequalities(*rough_evaluation(self.paths)(X))
+
+    def _inequalities(
+        self, value: Float[Tensor, "*b j m"], gradient: Float[Tensor, "*b j m d"]
+    ) -> tuple[Float[Tensor, "*b i m"], Float[Tensor, "*b i m d"]]:
         slopes = torch.cat([gradient[..., :1, :, :], self.conditions.signed(gradient, -3)], -3)
         return self.conditions.inequalities(value, -2), slopes
 
@@ -74,39 +81,42 @@ def rough_values(paths: Paths, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 
     return paths.roughly(X) if isinstance(paths, RoughPaths) else paths.values(X)
 
 
+def rough_evaluation(paths: Paths) -> Callable[[Tensor], tuple[Tensor, Tensor]]:
+    """Of each draw at a point of its own, with its gradient, as exactly as is needed to minimize it."""
+    return paths.roughly_at if isinstance(paths, RoughPaths) else paths.at
+
+
 def polish(
     paths: Paths,
     start: Float[Tensor, "*b m d"],
-    values: Float[Tensor, "*b j m"],
-    deviation: Float[Tensor, "*b j"],
+    deviation: Float[Tensor, "*b i"],
+    lengthscale: Float[Tensor, "*b j d"],
     radius: float,
     steps: int,
-    studies: int = 1,
 ) -> Minimizers:
-    """Each draw minimized from its start by batched sequential quadratic programming, by itself in each of the studies.
+    """Each draw minimized from its start by batched sequential quadratic programming.
 
-    A polished point is taken only if it is feasible and no worse than the start, or less infeasible where the start
-    is not feasible. `values` are the rows at the start, in prior deviations.
+    The lowest feasible point met on the way, the start among them; where there is none, the one of least violation.
+    The deviation is that of each row of the draws, the lengthscales are those of the belief's rows.
     """
-    *shape, d = start.shape
-    rows = deviation.shape[-1]
+    unit, at = deviation[..., None], rough_evaluation(paths)
 
-    def evaluate(flat: Tensor) -> tuple[Tensor, Tensor]:
-        value, gradient = paths.at(flat.view(start.shape))
-        return value.movedim(-2, -1).reshape(-1, rows), gradient.movedim(-3, -2).reshape(-1, rows, d)
+    def evaluate(flat: Float[Tensor, "d e"]) -> tuple[Float[Tensor, "i e"], Float[Tensor, "i d e"]]:
+        value, gradient = at(flat.mT.reshape(start.shape))
+        value, gradient = value / unit, gradient / unit[..., None]
+        return value.movedim(-2, 0).flatten(1), gradient.movedim((-3, -1), (0, 1)).flatten(2).contiguous()
 
-    zero, one = torch.zeros_like(start.view(-1, d)[0]), torch.ones_like(start.view(-1, d)[0])
-    scale = deviation[..., None, :].expand(*shape, rows).reshape(-1, rows)
-    first = start.reshape(-1, d)
-    study = sqp.in_groups(studies, len(first), first)
-    found = sqp.minimize(
-        evaluate, first, zero, one, radius=radius, scale=scale, steps=steps, group=study, program_steps=PROGRAM_STEPS
-    )
+    length = _curving_length(lengthscale)[..., None, :].expand(start.shape)
+    first, length = (each.movedim(-1, 0).flatten(1).contiguous() for each in (start, length))
+    found = separable.minimize(evaluate, first, length=length, radius=radius, steps=steps, tolerance=FEASIBLE)
+    return Minimizers(found.x.mT.reshape(start.shape), (found.violation <= FEASIBLE).view(start.shape[:-1]))
 
-    objective = values[..., 0, :]
-    before = (-values[..., 1:, :]).clamp(min=0.0).amax(-2) if rows > 1 else torch.zeros_like(objective)
-    after, polished = found.violation.view(shape), (found.values / scale)[:, 0].view(shape)
-    was_feasible, is_feasible = before <= 0, after <= FEASIBLE
-    better = torch.where(was_feasible, is_feasible & (polished <= objective), is_feasible | (after < before))
-    x = torch.where(better[..., None], found.x.view(start.shape), start)
-    return Minimizers(x, torch.where(better, is_feasible, was_feasible))
+
+def _curving_length(lengthscale: Float[Tensor, "*b j d"]) -> Float[Tensor, "*b d"]:
+    """Over which Lagrangians curve along each axis: the objective does, and constraints that are active.
+
+    Of draws in 6 to 50 dimensions it is a better guess than the objective's, all rows' mean or their least length.
+    """
+    precision = lengthscale.square().reciprocal()
+    # along some axes nothing may vary
+    return (precision[..., 0, :] + OTHERS * precision.mean(-2)).clamp(min=1e-6).rsqrt()

@@ -202,13 +202,12 @@ def _minimize(
     belief: Belief, drawn: Drawn, some: Int[Tensor, "*b polished"] | None, steps: int
 ) -> tuple[Paths, Minimizers]:
     """Some of the draws, all if None, and their minimizers."""
-    paths, (_, values), start, spacing = drawn
+    paths, _, start, spacing = drawn
     if some is not None:
         paths = paths.select(some)
-        values = torch.gather(values, -1, some[..., None, :].expand(*values.shape[:-1], some.shape[-1]))
         start = torch.gather(start, -2, some[..., None].expand(*some.shape, start.shape[-1]))
     minimized, deviation = _to_minimize(belief, paths)
-    return paths, polish(minimized, start, values, deviation, spacing, steps, studies(belief).numel())
+    return paths, polish(minimized, start, deviation, belief.lengthscale, spacing, steps)
 
 
 def _to_minimize(belief: Belief, paths: Paths) -> tuple[Paths, Float[Tensor, "*b i"]]:

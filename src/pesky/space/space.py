@@ -11,9 +11,12 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.numerics.rng import Seed, Source, sobol, studies_of, uniform
-from pesky.problem import Choice, Option, Parameter, Problem, Real
+from pesky.problem import Choice, Integer, Option, Parameter, Problem, Real
 from pesky.problem.values import belongs, check_params
 from pesky.space import columns
+
+MANY = 32
+"""Whole numbers of so many values are as good as real ones to who looks for points that are a little different."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,16 @@ class Space:
         """Which columns are real."""
         real = [isinstance(p, Real) for p in self.parameters.values() for _ in range(columns.width(p))]
         return torch.tensor(real)
+
+    @cached_property
+    def graded(self) -> Bool[Tensor, " d"]:
+        """Which columns are numbers of many values, real or whole ones: near one there are others."""
+        many = [
+            isinstance(p, Real) or (isinstance(p, Integer) and (p.high - p.low) // p.step + 1 >= MANY)
+            for p in self.parameters.values()
+            for _ in range(columns.width(p))
+        ]
+        return torch.tensor(many)
 
     @cached_property
     def is_continuous(self) -> bool:

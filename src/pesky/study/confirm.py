@@ -10,6 +10,7 @@ from pesky.run.spending import cost_of, typical_price
 from pesky.store import Evaluation, Question
 from pesky.study.prediction import constraint_texts
 from pesky.study.recommend import (
+    CONFIRMING,
     Grounds,
     best_anywhere,
     best_from,
@@ -27,8 +28,9 @@ BOLD = 0.6
 """The confidence that suffices for a point that is measured without noise before anyone uses it."""
 CLEARLY = 1e-2
 """The part of the range of measured values by which a point is clearly better: less is left to the last evaluations."""
-CONFIRMING, IMPROVING = FOR_THE_ANSWER = "confirming", "improving"
-"""What a question says of itself that confirms, or that is where a better measured point is most to be expected."""
+IMPROVING = "improving"
+"""What a question says of itself that is where a better measured point is most to be expected."""
+FOR_THE_ANSWER = CONFIRMING, IMPROVING
 
 
 def allowance(evaluations: Mapping[int, Evaluation], problem: Problem, share: float) -> float:

@@ -1,6 +1,6 @@
 """The initial design: the points that every task is measured at before anything is believed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from pesky.numerics.rng import source_of
@@ -26,8 +26,11 @@ class InitialDesign:
 
     def next(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str], known: Answered) -> Question | None:
         """The first point of the design that one of these tasks was not asked at; None where all have their values."""
+        inside = (e for e in evaluations.values() if self._space.contains(e.params))
+        counts = self._counts(inside)
+        if min(counts.values()) >= self._count:
+            return None
         evaluations = {id_: e for id_, e in evaluations.items() if self._space.contains(e.params)}
-        counts = self._counts(evaluations)
         wanted = [
             task for task in tasks if any(counts[name] < self._count for name in self._problem.tasks[task].outcomes)
         ]
@@ -40,10 +43,12 @@ class InitialDesign:
                     return Question(task, params, None, typical_price(task, evaluations, self._problem))
         return None
 
-    def _counts(self, evaluations: Mapping[int, Evaluation]) -> dict[str, int]:
-        """How many values of each outcome were told, or are awaited."""
+    def _counts(self, evaluations: Iterable[Evaluation]) -> dict[str, int]:
+        """How many values of each outcome were told, or are awaited; no more are counted once all have enough."""
         counts = dict.fromkeys(self._problem.outcomes, 0)
-        for e in evaluations.values():
+        for e in evaluations:
+            if min(counts.values()) >= self._count:
+                break
             awaited = self._problem.tasks[e.task].outcomes if e.is_awaited else ()
             for name in {*e.outcomes, *awaited}:
                 counts[name] += 1

@@ -105,7 +105,8 @@ class Explanation:
 def reasons(values: TaskValues, decision: Decision, tasks: Sequence[str], kind: str) -> dict[str, object]:
     """Why a decision was made, as a small JSON object."""
     with torch.no_grad():
-        here = values.value(decision.u[None])[0].tolist()
+        is_one = len(tasks) == 1
+        here = [float(decision.value)] if is_one else values.value(decision.u[None])[0].tolist()
         prices = values.task_options.prices(decision.u[None])[0].tolist()
     is_log, optima = values.acquisition.is_log, decision.acquisition.optima
     why: dict[str, object] = {
@@ -131,7 +132,7 @@ def _solution(space: Space, values: TaskValues, optima: Optima) -> dict[str, obj
     X = over_hyper_samples(belief, optima.chosen.x, 2).flatten(0, 1)
     weight = over_hyper_samples(belief, optima.chosen.weight, 1).flatten()
     weight = weight / weight.sum()
-    near = ((X[:, None] - X).abs().amax(-1) < SAME_PLACE).to(weight)
+    near = (torch.cdist(X, X, p=torch.inf) < SAME_PLACE).to(weight)
     left = {name: float(f"{share:.3g}") for name, share in left_to_learn(space, X, weight).items()}
     agreement = float(f"{float((near @ weight).max()):.3g}")
     return {"left": left, "agreement": agreement, "infeasible": float(f"{optima.infeasible_share:.3g}")}

@@ -4,10 +4,12 @@ from collections.abc import Collection, Iterable, Mapping
 
 import torch
 
+from pesky.acquire.base import Settled
 from pesky.acquire.fantasy import Pending
 from pesky.problem import Option, Problem
 from pesky.space import Space
 from pesky.store import Evaluation, State
+from pesky.study.measured import measured_points
 from pesky.study.points import Points
 
 Answered = Mapping[str, Mapping[tuple[Option, ...], Evaluation]]
@@ -34,6 +36,21 @@ def pending(problem: Problem, points: Points, evaluations: Iterable[Evaluation])
             awaited.append(e)
             rows.append([name in missing for name in problem.rows])
     return Pending(points.stack(awaited), torch.tensor(rows, device=points.device)) if awaited else None
+
+
+def settled(problem: Problem, points: Points, evaluations: Iterable[Evaluation]) -> Settled | None:
+    """The points where every constraint on an outcome without noise was told, and holds; None if there are none."""
+    is_exact = [problem.noise.get(condition.outcome) == 0 for condition in problem.conditions]
+    wanted = [condition for condition, exact in zip(problem.conditions, is_exact, strict=True) if exact]
+    if not wanted:
+        return None
+    held = [
+        point.evaluations[0]
+        for point in measured_points(problem, evaluations)
+        if points.space.contains(point.params)
+        and all(c.outcome in point.told and c.holds(point.told[c.outcome]) for c in wanted)
+    ]
+    return Settled(points.stack(held), torch.tensor(is_exact, device=points.device)) if held else None
 
 
 def all_rows(problem: Problem, points: Points, evaluations: Collection[Evaluation]) -> Pending:

@@ -30,7 +30,8 @@ class Points:
 
     def remember(self, evaluations: Iterable[Evaluation]) -> None:
         """Encodes those of them that are new, all at once."""
-        new = [e for e in evaluations if e.id not in self._encoded]
+        if not (new := [e for e in evaluations if e.id not in self._encoded]):
+            return
         self._encoded.update(zip((e.id for e in new), self.space.place_all([e.params for e in new]), strict=True))
 
     def stack(self, evaluations: Iterable[Evaluation]) -> Float[Tensor, "n d"]:

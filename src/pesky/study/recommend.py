@@ -32,6 +32,10 @@ expected to be better turns out worse in half of all cases."""
 TRIVIAL, TRIVIAL_IN_NOISE = 1e-5, 2e-3
 """The part of the range of measured values of the objective that is no reason to leave a measured point; and where the
 objective has noise, which few values are known by too well."""
+CONFIRMING = "confirming"
+"""What a question says of itself that confirms a recommendation."""
+ENOUGH = 2
+"""Answers in a row that turned out not to hold, from which on none that nobody measured is believed."""
 SAME_POINT = 1e-6
 """Points closer than this in every column are the same to a recommendation."""
 
@@ -154,6 +158,8 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
         return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
     if not model.is_confident:
         return replace(model, advice=_advice_alone(model))
+    if not model.is_measured and (broken := _broken_promises(grounds)):
+        return replace(measured, advice=f"{_advice_alone(measured)} {_promised_in_vain(model, broken)}")
     if is_no_better(grounds, model, measured):
         return replace(measured, advice=f"{_advice_alone(measured)} No other point is expected to be better by much.")
     u, v = (grounds.space.encode(each.params) for each in (model, measured))
@@ -161,6 +167,27 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
     if better >= SURE:
         return replace(model, advice=f"{_unmeasured(model)} {_versus(measured, better)}")
     return replace(measured, advice=f"{_advice_alone(measured)} {_versus(model, better)}")
+
+
+def _broken_promises(grounds: Grounds) -> list[Evaluation]:
+    """The last points that were measured because they were to be the answer, if none of them holds every constraint.
+
+    One in twenty may turn out so, but hardly `ENOUGH` in a row: then the model is too sure of itself, here at least.
+    With noise a point that holds may seem not to, so there it counts for nothing.
+    """
+    problem = grounds.problem
+    if any(problem.noise.get(c.outcome) != 0 for c in problem.conditions if c.outcome not in problem.known):
+        return []
+    told = {e.id: (e, point) for point in grounds.points for e in point.evaluations if _is_confirming(e)}
+    last = [told[id_] for id_ in sorted(told)[-ENOUGH:]]
+    held = any(
+        all(c.holds(point.told[c.outcome]) for c in problem.conditions if c.outcome in point.told) for _, point in last
+    )
+    return [] if held or len(last) < ENOUGH else [e for e, _ in last]
+
+
+def _is_confirming(evaluation: Evaluation) -> bool:
+    return (evaluation.why or {}).get("kind") == CONFIRMING
 
 
 def is_no_better(grounds: Grounds, model: Recommendation, measured: Recommendation, trivial: float = TRIVIAL) -> bool:
@@ -285,6 +312,14 @@ def _versus(other: Recommendation, better: float) -> str:
     return (
         f"The model expects {other.objective} = {other.expected:.6g} ± {other.deviation:.2g} at a point that was not "
         f"measured; that it is better has a probability of {better:.0%} only."
+    )
+
+
+def _promised_in_vain(model: Recommendation, broken: Sequence[Evaluation]) -> str:
+    ids = " and ".join(f"#{e.id}" for e in broken)
+    return (
+        f"The model expects {model.objective} = {model.expected:.6g} at a point that was not measured; but so it did "
+        f"of {ids}, which do not hold every constraint."
     )
 
 

@@ -17,6 +17,7 @@ from pesky.decide import (
     Decision,
     Duplicates,
     Restrictions,
+    TaskOptions,
     TaskValues,
     excluded_regions,
     select,
@@ -38,7 +39,7 @@ from pesky.study.design import InitialDesign
 from pesky.study.explain import reasons
 from pesky.study.limits import Request, check_worth, in_vain, tasks_left
 from pesky.study.outliers import as_reasons
-from pesky.study.pending import Answered, answered, pending
+from pesky.study.pending import Answered, answered, pending, settled
 from pesky.study.recommend import Grounds, recommendation_from
 from pesky.study.recommendation import Recommendation
 from pesky.study.reconsider import is_among, is_mostly_left
@@ -154,18 +155,31 @@ class Suggester:
 
     def _improving(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Question:
         """Where a better measured point is most to be expected: expected improvement with constraints."""
-        learnt, rule = self.surrogates.learnt(evaluations), rule_of("eic")
-        known = answered(self.problem, self.space, learnt.values(), tasks)
+        known = answered(self.problem, self.space, self.surrogates.learnt(evaluations).values(), tasks)
         generator = source_of(question_seed(self.seed, len(evaluations) + 1))
         with threads_for(len(evaluations)):
             context = self._context(self.surrogates.believe(evaluations)[0], evaluations, generator)
-            options = task_options(self.problem, self.surrogates.points, learnt, tasks)
-            excluded = excluded_regions(
-                context.belief, context.confidence, self.surrogates.points.stack(learnt.values())
-            )
-            allowed = Restrictions(self.min_probability, excluded, self._duplicates(tasks, known))
-            best = select(TaskValues(context, rule, rule.acquisition(context), options), allowed)
+            values = self._by_improvement(context, evaluations, tasks)
+            best = select(values, self._allowed(context, evaluations, tasks, known))
         return Question(tasks[int(best.task)], self._params_of(best), None, float(best.price), {"kind": IMPROVING})
+
+    def _by_improvement(
+        self, context: Context, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]
+    ) -> TaskValues:
+        """What each task is worth by expected improvement, or where nothing holds, by the probability to hold."""
+        rule = rule_of("eic")
+        return TaskValues(context, rule, rule.acquisition(context), self._options(evaluations, tasks))
+
+    def _options(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> TaskOptions:
+        return task_options(self.problem, self.surrogates.points, self.surrogates.learnt(evaluations), tasks)
+
+    def _allowed(
+        self, context: Context, evaluations: Mapping[int, Evaluation], tasks: Sequence[str], known: Answered
+    ) -> Restrictions:
+        """Where each task may be asked."""
+        asked = self.surrogates.points.stack(self.surrogates.learnt(evaluations).values())
+        excluded = excluded_regions(context.belief, context.confidence, asked)
+        return Restrictions(self.min_probability, excluded, self._duplicates(tasks, known))
 
     @contextmanager
     def _timed(self, is_retry: bool) -> Iterator[None]:
@@ -205,30 +219,27 @@ class Suggester:
         self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str], known: Answered, is_retry: bool
     ) -> Decision:
         """The best of these tasks; `is_retry` if others asked or told something while the last was decided."""
-        data, full, points = data_key(evaluations), self._full, self.surrogates.points
+        data, full = data_key(evaluations), self._full
         generator = source_of(question_seed(self.seed, len(evaluations) + 1))
         with threads_for(len(data)), self.time_budget.time(level := self._level(data, is_retry)):
-            learnt = self.surrogates.learnt(evaluations)
-            options = task_options(self.problem, points, learnt, tasks)
-            asked = points.stack(learnt.values())
-            allowed = Restrictions(self.min_probability, None, self._duplicates(tasks, known))
+            options = self._options(evaluations, tasks)
             if full is not None and level == "thompson":
                 values = TaskValues(full.context, self.rule, full.acquisition, options)
                 if tuple(tasks) not in full.at_optima:
                     full.at_optima[tuple(tasks)] = values_at_optima(values)
+                asked = self.surrogates.points.stack(self.surrogates.learnt(evaluations).values())
+                allowed = Restrictions(self.min_probability, None, self._duplicates(tasks, known))
                 best = select_optimum(values, full.at_optima[tuple(tasks)], asked, generator, allowed)
                 self._why = {"kind": level, "rule": self.rule.name}  # there is no time for more
                 return best
             context, acquisition = self._acquisition(level, evaluations, generator)
-            allowed = allowed._replace(excluded=excluded_regions(context.belief, context.confidence, asked))
             is_quick = full is not None and (
                 (level == "update" and (is_retry or full.data != data)) or _is_same(acquisition, full.acquisition)
             )
             values, kind = TaskValues(context, self.rule, acquisition, options), str(level)
             if len(evaluations) % 2 and self._is_without_solution(acquisition):
-                rule, kind = rule_of("eic"), SEEKING
-                values = TaskValues(context, rule, rule.acquisition(context), options)
-            best = select(values, allowed, is_quick=is_quick)
+                values, kind = self._by_improvement(context, evaluations, tasks), SEEKING
+            best = select(values, self._allowed(context, evaluations, tasks, known), is_quick=is_quick)
             self._why = reasons(values, best, tasks, kind)
             return best
 
@@ -243,11 +254,9 @@ class Suggester:
     def values(self, evaluations: Mapping[int, Evaluation]) -> TaskValues:
         """What each task of the problem is worth given these evaluations, as a full decision computes it."""
         generator = source_of(question_seed(self.seed, len(evaluations) + 1))
-        learnt = self.surrogates.learnt(evaluations)
         with threads_for(len(evaluations)):
             context, acquisition = self._acquisition("full", evaluations, generator)
-        options = task_options(self.problem, self.surrogates.points, learnt, tuple(self.problem.tasks))
-        return TaskValues(context, self.rule, acquisition, options)
+        return TaskValues(context, self.rule, acquisition, self._options(evaluations, tuple(self.problem.tasks)))
 
     def _level(self, data: DataKey, is_retry: bool) -> Level:
         """How thorough the next decision can be; a rule without samples of x* has none to draw from.
@@ -284,7 +293,8 @@ class Suggester:
         confidence = torch.tensor(self.problem.confidences, dtype=torch.float64)
         learnt = self.surrogates.learnt(evaluations)
         awaited = pending(self.problem, self.surrogates.points, learnt.values())
-        return Context(belief, self.space, confidence, generator, awaited, len(evaluations), self.seed)
+        held = settled(self.problem, self.surrogates.points, learnt.values())
+        return Context(belief, self.space, confidence, generator, awaited, len(evaluations), self.seed, held)
 
     def _params_of(self, best: Decision) -> dict[str, Option]:
         """The point of a decision, in the problem's own units."""

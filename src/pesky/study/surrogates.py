@@ -185,6 +185,8 @@ class Surrogates:
         relevant = self._relevant(self._names)
         generator = torch.Generator().manual_seed(self.seed + count)
         h = self.model.spread(_alike(measured, relevant), gp.hyperparameters, generator)
+        if h is gp.hyperparameters:
+            return belief
         spread = self.model.condition(measured, _constant(h, relevant), self._snap)
         return self._completed(spread, o)
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from benchmarks.as_botorch import as_botorch
 from pesky.acquire import BotorchAcquisition
+from pesky.acquire.base import Settled
 from pesky.acquire.fantasy import Pending
 from pesky.acquire.improvement.eic import ConstrainedExpectedImprovement, ExpectedImprovement, log_noise_factor
 from pesky.acquire.improvement.incumbent import Incumbent, ProbabilityOfFeasibility, log_feasibility, log_improvement
@@ -165,6 +166,19 @@ def test_a_yes_no_row_counts_with_the_probability_of_its_answer():
     chance = torch.special.ndtr(belief.mean(X)[1] / (1 + belief.variance(X)[1]).sqrt())
     gained = log_improvement(belief.mean(X)[0], belief.variance(X)[0], acquisition.eta)
     torch.testing.assert_close(acquisition(X)[:, 0], gained + chance.log())
+
+
+def test_where_everything_is_known_to_hold_there_is_an_incumbent_whatever_is_believed():
+    belief = infeasible()
+    assert isinstance(PLAIN.acquisition(context(belief)), ProbabilityOfFeasibility)
+    held = belief.points[[1, 4, 6]]
+    known = replace(context(belief), settled=Settled(held, torch.tensor([True, True])))
+    acquisition = PLAIN.acquisition(known)
+    assert isinstance(acquisition, ConstrainedExpectedImprovement)
+    torch.testing.assert_close(acquisition.eta, belief.mean(held)[0].min())
+    # the rest is a matter of belief
+    part = replace(context(belief), settled=Settled(held, torch.tensor([True, False])))
+    assert isinstance(PLAIN.acquisition(part), ProbabilityOfFeasibility)
 
 
 def test_what_is_pending_is_believed():

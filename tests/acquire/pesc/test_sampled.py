@@ -146,8 +146,9 @@ def test_who_says_how_ep_is_done_has_ep():
     assert rule_of("pesc", options="paper", candidates=99) == PredictiveEntropySearch(replace(PAPER, candidates=99))
 
 
-def test_in_mixed_spaces_draws_are_looked_at_one_move_from_what_is_good():
-    space = Space({"k": Integer(1, 60), "x": Real(0, 1)})
+@pytest.mark.parametrize("most", [20, 600])
+def test_in_mixed_spaces_draws_are_looked_at_one_move_from_what_is_good(most: int):
+    space = Space({"k": Integer(1, most), "x": Real(0, 1)})
     X = space.snap(torch.rand(20, 2, generator=torch.Generator().manual_seed(0)))
     y = (X - 0.3).square().sum(-1)
     h = hyperparameters(1, 2, lengthscale=0.4, noise=1e-6)
@@ -155,7 +156,10 @@ def test_in_mixed_spaces_draws_are_looked_at_one_move_from_what_is_good():
     found = Context(belief, space, torch.zeros(0), torch.Generator().manual_seed(0))._candidates(32)
     near = space.neighbors(X[y.argmin()])
     assert all((found == move).all(-1).any() for move in near)
-    assert all((found[:, 0] == move[0]).sum() >= 4 for move in near)  # with other values of x as well
+    if most == 20:
+        assert all((found[:, 0] == move[0]).sum() >= 4 for move in near)  # with other values of x as well
+    else:
+        assert len(found[:, 0].unique()) > 100  # and of k, where it has many
     torch.testing.assert_close(space.snap(found), found)
 
 

@@ -20,6 +20,7 @@ from pesky.acquire.grouped.joint_samples import (
     values_at,
 )
 from pesky.acquire.grouped.moments import GroupMoments, GroupSums, group_moments, last_of_all, powers, sum_groups
+from pesky.acquire.maximize import Effort
 from pesky.likelihood.rows import PROBIT
 from pesky.model.belief import Belief, over_hyper_samples, studies
 from pesky.numerics.rng import draw_seeds
@@ -32,6 +33,8 @@ MORE = 2
 PARTS = 20
 """Parts of the samples that are left out in turn, for the standard error."""
 SMALLEST_GROUP = 2
+STEPS, RADIUS = 5, (1e-3, 0.3)
+"""Of an ascent of the gain, and the least and largest length of the first."""
 ROUGHLY = 4
 """One in so many of the samples leaves a few of many points."""
 
@@ -76,6 +79,15 @@ class GroupedGain(AcquisitionFunction):
         self.infeasible_share = float((~samples.is_feasible).double().mean())
         """Of all samples, those that are feasible nowhere."""
         self.memory_per_point = samples.coordinates[..., 0].numel() * (2 if awaited is None else 5)
+
+    @property
+    def effort(self) -> Effort:
+        """With first steps a quarter as long as cells are from their mean: over such distances the gain varies."""
+        cells, share = self.search_centers, self.search_mask.to(self.search_centers)[..., None]
+        share = share / share.sum(-2, keepdim=True)
+        apart = cells - (share * cells).sum(-2, keepdim=True)
+        distance = (share * apart.square()).sum((-2, -1)).sqrt()
+        return Effort(steps=STEPS, radius=(distance / 4).clamp(*RADIUS))
 
     def rough(self) -> AcquisitionFunction | None:
         count = self.samples.coordinates.shape[-2] // ROUGHLY

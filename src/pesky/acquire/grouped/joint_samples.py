@@ -1,6 +1,6 @@
 """Rejection sampling: joint samples of all rows, grouped by the cell of each one's feasible minimum (METHOD 15)."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -15,7 +15,11 @@ FEW_FEASIBLE = 0.02
 BOX_SIDE = 0.02
 """Side of the boxes, in the smallest lengthscales, of which each holds one cell at most."""
 BLOCK = {"cpu": 8_000_000, "cuda": 800_000_000}
-"""Numbers in the largest tensor while samples are drawn or summed, on each kind of device."""
+"""Numbers in the largest tensor while samples are summed, on each kind of device."""
+LOOKED_AT = {"cpu": 250_000, "cuda": 800_000_000}
+"""The same while the best cell of each is sought: on a processor, what stays in the cache meanwhile."""
+BEYOND = 1e38
+"""What a violation costs where a feasible cell is sought: however small, more than any cell can be worth."""
 
 
 class JointSamples(NamedTuple):
@@ -40,14 +44,16 @@ def draw_joint_samples(
     """`count` samples, or one more, for every batch element; the minimum is sought among the cells of the mask.
 
     Every row has a seed of its own, so that its samples are the same whichever others there are. Single precision takes
-    half of the time, and so does it to mirror samples: as far from the mean on its other side is as probable.
+    half of the time, and so does it to mirror samples: as far from the mean on its other side is as probable. Rows
+    share a set of coordinates, each in an order of its own: a sample still has independent ones of every row.
     """
     moments, loadings = whitened(cells)
     batch, (rows, rank) = moments.mean.shape[:-2], loadings.shape[-3:-1]
     # An accelerator makes other numbers for another rank, which is one of the whole batch: there are all drawn.
     most = whitened.whitening.shape[-1] if loadings.is_cuda else rank
-    coordinates = normal_blocks(seeds, most, -(-count // 2), like=loadings)[..., :rank, :].to(dtype).mT
-    block = max(1, BLOCK[loadings.device.type] // moments.mean.numel())
+    shared = normal_blocks(seeds[..., 0], most, -(-count // 2), like=loadings)[..., :rank, :].to(dtype).mT
+    coordinates = in_own_order(shared, seeds)
+    block = max(1, LOOKED_AT[loadings.device.type] // moments.mean.numel())
     likelihoods, mean, amplitude = belief.likelihoods, moments.mean, belief.amplitude.to(dtype)
     if not likelihoods.is_objective_limited:
         # Digits of what all cells share would be lost to their differences, which are what tells the best of them.
@@ -72,22 +78,53 @@ def first_pairs(samples: JointSamples, count: int) -> JointSamples:
     return JointSamples(samples.coordinates[..., :count, :], cell, is_feasible)
 
 
+def in_own_order(shared: Float[Tensor, "*b h r"], seeds: Int[Tensor, "*b j"]) -> Float[Tensor, "*b j h r"]:
+    """The same vectors for every row, in the order of its seed."""
+    h, r = shared.shape[-2:]
+    orders = [torch.randperm(h, generator=torch.Generator().manual_seed(seed)) for seed in seeds.flatten().tolist()]
+    order = torch.stack(orders).view(-1, seeds.shape[-1], h)
+    order = order + h * torch.arange(len(order))[:, None, None]  # each batch element has vectors of its own
+    return shared.reshape(-1, r).index_select(0, order.flatten().to(shared.device)).view(*seeds.shape, h, r)
+
+
 def values_at(coordinates: Float[Tensor, "*b j h r"], loadings: Float[Tensor, "*b j r x"]) -> Float[Tensor, "*b j s x"]:
     """What every sample, of these coordinates or mirrored, adds to the mean at x, to the coordinates' precision."""
-    first = coordinates @ loadings.to(coordinates)
+    first: Tensor = Product.apply(coordinates, loadings.to(coordinates))
     return torch.cat([first, -first], -2)
+
+
+class Product(torch.autograd.Function):
+    """Of many coordinates with loadings, which alone are differentiated.
+
+    The coordinates are what takes time, to be read once each way: the gradient is computed as the product of rows that
+    it is in memory, in half of the time of its transpose.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, coordinates: Tensor, loadings: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+        ctx.coordinates = coordinates
+        return coordinates @ loadings
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return None, (gradient.mT.contiguous() @ ctx.coordinates).mT
 
 
 def best_cells(
     z: Float[Tensor, "*b j s n"], cell_mask: Bool[Tensor, "*b n"], amplitude: Float[Tensor, "*b j"]
 ) -> tuple[Int[Tensor, "*b s"], Bool[Tensor, "*b s"]]:
     """The cell of each sample's feasible minimum and True, or that of its least violation and False (METHOD 4.3)."""
-    objective = torch.where(cell_mask[..., None, :], z[..., 0, :, :], torch.inf)
+    objective, is_everywhere = z[..., 0, :, :], bool(cell_mask.all())
+    if not is_everywhere:
+        objective = torch.where(cell_mask[..., None, :], objective, torch.inf)
     if z.shape[-3] == 1:
         return objective.argmin(-1), torch.ones_like(objective[..., 0], dtype=torch.bool)
-    satisfied = z[..., 1:, :, :].amin(-3) >= 0
-    lowest = torch.where(satisfied, objective, torch.inf).min(-1)
-    cell, is_feasible = lowest.indices, lowest.values < torch.inf
+    # Sums instead of choices by a mask, which take five times as long.
+    short = z[..., 1:, :, :].amin(-3).clamp(max=0.0)
+    if not is_everywhere:
+        short = torch.where(cell_mask[..., None, :], short, -1.0)
+    cell = torch.add(objective, short, alpha=-BEYOND).min(-1).indices
+    is_feasible = torch.gather(short, -1, cell[..., None])[..., 0] == 0
     nowhere = (~is_feasible).nonzero(as_tuple=True)
     if len(nowhere[0]):
         batch_element = nowhere[:-1]
@@ -162,5 +199,4 @@ def firsts_alone(
 def repeated_boxes(x: Float[Tensor, "*b n d"]) -> Bool[Tensor, "*b n"]:
     """Whether an earlier point is in the same unit box."""
     box = x.floor()
-    same = (box[..., :, None, :] == box[..., None, :, :]).all(-1)
-    return same.tril(-1).any(-1)
+    return (torch.cdist(box, box, p=torch.inf) == 0).tril(-1).any(-1)

@@ -70,10 +70,9 @@ class GroupSums(NamedTuple):
 
 def sum_groups(values: tuple[Float[Tensor, "*b j s x"], ...], groups: Groups) -> GroupSums:
     """The sums of these powers over the samples."""
-    slots = groups.cell.shape[-1] + 1
-    one = torch.ones_like(groups.member, dtype=values[0].dtype)[..., None, :, None]
-    size, *summed = (last_of_all(sum_by_group(t, groups.member, slots)) for t in (one, *values))
-    return GroupSums(size, tuple(summed))
+    slots, samples = groups.cell.shape[-1] + 1, groups.member.shape[-1]
+    size = torch.cat([groups.size, torch.full_like(groups.size[..., :1], samples)], -1)[..., None, :, None]
+    return GroupSums(size, tuple(last_of_all(sum_by_group(t, groups.member, slots)) for t in values))
 
 
 def last_of_all(sums: Float[Tensor, "*b g x"]) -> Float[Tensor, "*b g x"]:

@@ -27,7 +27,7 @@ class PescOptions:
     """Extra points that may not be better than x*: one either side along each axis, this many lengthscales away."""
     fine_from: int = 0
     """Questions, for each parameter beyond the second, before which draws are plain and x* has no extra points."""
-    polish_steps: int = 8
+    polish_steps: int = 6
     candidates: int = 512
     """Points at which each draw is evaluated before it is polished, besides the measured ones."""
     coarse: float | None = None

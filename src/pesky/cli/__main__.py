@@ -1,5 +1,0 @@
-"""`python -m pesky.cli` is `pesky`."""
-
-from pesky.cli.app import app
-
-app(prog_name="pesky")
