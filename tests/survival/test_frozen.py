@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from stopwatch import Stopwatch
 from survival.nursery import nursling
 from survival.programs import Nursery, until
 from survival.records import check, lines
@@ -83,10 +84,10 @@ def test_ctrl_c_while_a_file_is_locked(nursery, tmp_path: Path, show):
     other = sqlite3.connect(tmp_path / "study.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     time.sleep(1.5)
-    began = time.monotonic()
-    os.kill(pid, signal.SIGINT)
-    until(lambda: not runs.lives(pid))
-    seconds = time.monotonic() - began
+    with Stopwatch() as watch:
+        os.kill(pid, signal.SIGINT)
+        until(lambda: not runs.lives(pid))
+    seconds = watch.seconds
     other.execute("ROLLBACK")
     untold = [line for path in tmp_path.glob("study.db.untold-*.jsonl") for line in lines(tmp_path, path.name)]
     show({"seconds until it ended": round(seconds, 2), "results in a file": len(untold)})
