@@ -72,6 +72,7 @@ def main(arguments: Sequence[str] | None = None, curves: Curves = gain_curves) -
     parser.add_argument("--rule", choices=COMPARABLE, nargs="+", default=["pesc"], help="what is compared")
     parser.add_argument("--options", choices=list(OPTIONS), default="all", help="of pesc")
     parser.add_argument("--samples", type=int, metavar="M", help="samples of x*, by default the rule's own")
+    parser.add_argument("--polish", type=int, nargs="+", metavar="N", help="pesc with draws minimized by so many steps")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--sets", action="store_true", help="print a line per data set as well")
     parser.add_argument("--json", metavar="FILE", help="write the same as data")
@@ -83,7 +84,12 @@ def main(arguments: Sequence[str] | None = None, curves: Curves = gain_curves) -
     if given.check and given.truth != "grid":
         parser.error("--check is of the true gains of --truth grid")
     torch.set_num_threads(1)
-    names = [name for rule in given.rule for name in (OPTIONS[given.options] if rule == "pesc" else [rule])]
+    options = [
+        name if steps is None else f"{name}, polish {steps}"
+        for name in OPTIONS[given.options]
+        for steps in given.polish or [None]
+    ]
+    names = [name for rule in given.rule for name in (options if rule == "pesc" else [rule])]
     measured, seconds = {}, {}
     with progress_bar() as bar:
         if given.file is None:

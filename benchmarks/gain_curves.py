@@ -24,9 +24,13 @@ def gain_curves(dataset: Dataset, grid: Float[Tensor, "n d"], rule: Rule, seed: 
 
 
 def named(name: str, samples: int | None = None) -> Rule:
-    """PESC with the options of this name, or else the rule of this name; with so many samples, if not its own."""
+    """PESC with the options of this name, or else the rule of this name; with so many samples, if not its own.
+
+    "ep, polish 20" are the options "ep" with draws that are minimized by 20 steps.
+    """
+    name, _, steps = name.partition(", polish ")
     if name in OPTIONS:
-        options = OPTIONS[name]
+        options = OPTIONS[name] if not steps else replace(OPTIONS[name], polish_steps=int(steps))
         # Where there are cells, samples of x* have no say.
         fixed = samples is None or options.cells is not None
         return PredictiveEntropySearch(options if fixed else replace(options, samples=samples))

@@ -59,6 +59,16 @@ def test_prints_and_writes_the_figures_of_all_options(tmp_path, capsys):
     assert "CPU s" in printed
 
 
+def test_draws_are_minimized_by_as_many_steps_as_are_given(tmp_path, capsys):
+    def curves(dataset: Dataset, grid, rule, seed):
+        return dataset.gains if rule.options.polish_steps == 20 else dataset.gains.flip(-1)
+
+    file, out = write_oracle(tmp_path / "oracle.json"), tmp_path / "accuracy.json"
+    main([str(file), "--options", "ep", "--polish", "0", "20", "--seeds", "1", "--json", str(out)], curves)
+    found = {name: each["efficiency"] for name, each in json.loads(out.read_text())["summary"].items()}
+    assert found == {"ep, polish 0": pytest.approx(0.1 / 0.7), "ep, polish 20": pytest.approx(1.0)}
+
+
 def test_in_four_dimensions_the_truth_is_on_a_grid_of_places_where_x_may_be_best(tmp_path, monkeypatch):
     monkeypatch.setitem(grid_truth.GRID_SIZES, 4, grid_truth.GridSize(0.5, 8, cells=30, samples=600))
     monkeypatch.setattr(grid_truth, "CHECK_DRAWS", 40)

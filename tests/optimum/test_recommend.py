@@ -10,7 +10,7 @@ from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.likelihood.rows import PROBIT
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model.latent import pseudo_measurements
-from pesky.optimum.recommend import assess, recommend
+from pesky.optimum.recommend import _lowest, assess, recommend
 from pesky.space import Space
 
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
@@ -53,6 +53,17 @@ def test_the_recommendation_is_the_lowest_mean_that_qualifies(samples, level):
     assert found.mean == pytest.approx(at_mean.item(), abs=1e-9)
     torch.testing.assert_close(found.probabilities, at_p[:, 0], rtol=1e-9, atol=1e-9)
     assert (at_p >= level - 1e-6).all()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_in_ten_dimensions_it_is_where_many_more_steps_would_end(monkeypatch, seed):
+    belief = make_belief(5, 80, 10, seed, "matern52", lengthscale=1.5, noise=1e-4, offsets=(0.7,) * 4)
+    space = Space({f"x{i}": Real(0, 1) for i in range(10)})
+    found = recommend(belief, space, confidence(belief), 0)
+    monkeypatch.setattr(_lowest, "__defaults__", (100,))
+    longer = recommend(belief, space, confidence(belief), 0)
+    assert found.is_confident
+    assert found.mean < longer.mean + 1e-3
 
 
 def test_real_columns_follow_the_integers_they_go_with():

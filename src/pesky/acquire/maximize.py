@@ -14,8 +14,7 @@ Values = Callable[[Tensor], Tensor]
 """Points (*w, n, d) -> what measuring each task there is worth (*w, n, t), for every one of the studies in lockstep."""
 
 STARTS = 4
-STEPS = 8
-RADIUS = 0.03
+STEPS, RADIUS = 8, 0.1
 FINALISTS = 32
 """Candidates of each task that a rough look leaves."""
 SETTLED = 1e-3

@@ -8,7 +8,7 @@ import pytest
 import torch
 from botorch.acquisition.analytic import LogConstrainedExpectedImprovement, LogProbabilityOfFeasibility
 from contexts import context, feasible, infeasible, points, sample_of, samples_of
-from small_beliefs import difference_quotient, hyperparameters
+from small_beliefs import difference_quotient, hyperparameters, make_belief
 from torch import Tensor
 
 from benchmarks.as_botorch import as_botorch
@@ -17,7 +17,7 @@ from pesky.acquire.base import Settled
 from pesky.acquire.fantasy import Pending
 from pesky.acquire.improvement.eic import ConstrainedExpectedImprovement, ExpectedImprovement, log_noise_factor
 from pesky.acquire.improvement.incumbent import Incumbent, ProbabilityOfFeasibility, log_feasibility, log_improvement
-from pesky.acquire.maximize import maximize
+from pesky.acquire.maximize import Effort, maximize
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model import GaussianProcess
@@ -25,6 +25,15 @@ from pesky.model.botorch import BotorchBelief
 from pesky.optimum.recommend import recommend
 
 PLAIN = ExpectedImprovement(noise_factor=False)
+MANY = Effort(steps=200)
+
+
+def test_in_ten_dimensions_it_is_climbed_to_the_top():
+    belief = make_belief(5, 40, 10, 1, "matern52", lengthscale=1.5, noise=1e-4, offsets=(0.7,) * 4)
+    acquisition = ExpectedImprovement().acquisition(context(belief))
+    candidates = torch.cat([acquisition.search_centers, points(256, 10)])
+    reached, top = (maximize(acquisition, candidates, effort=effort).value for effort in (acquisition.effort, MANY))
+    assert reached.item() > top.item() - 0.01
 
 
 @pytest.mark.parametrize("rows", [1, 2, 4])

@@ -10,6 +10,7 @@ from torch import Tensor
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.incumbent import (
+    CLIMBING,
     Incumbent,
     ProbabilityOfFeasibility,
     find_incumbent,
@@ -18,6 +19,7 @@ from pesky.acquire.improvement.incumbent import (
     log_improvement,
     log_share_within_limits,
 )
+from pesky.acquire.maximize import Effort
 from pesky.model.belief import Belief, for_hyper_samples
 
 
@@ -37,6 +39,10 @@ class ConstrainedExpectedImprovement(AcquisitionFunction):
         self.exists = for_hyper_samples(belief, incumbent.exists[..., None, None])[..., 0]
         self.noise = belief.noise[..., 0, None].clamp(min=1e-10 * belief.amplitude[..., 0, None])
         self.memory_per_point = belief.amplitude.numel() * max(1, belief.points.shape[-2])
+
+    @property
+    def effort(self) -> Effort:
+        return CLIMBING
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
         mean, variance = self.belief.mean(X), self.belief.variance(X)

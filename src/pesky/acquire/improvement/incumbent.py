@@ -11,6 +11,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context
+from pesky.acquire.maximize import Effort
 from pesky.infer.gaussian import log_cdf, log_expected_improvement
 from pesky.infer.interval import log_interval, standardize
 from pesky.likelihood import Likelihoods
@@ -19,6 +20,8 @@ from pesky.optimum.recommend import assess, recommend
 
 MEASURED_CENTERS = 4
 """Measured points near which the search looks, besides the incumbent."""
+CLIMBING = Effort(steps=30)
+"""Logarithms are climbed to the top: an improvement soon falls by a tenth, and one more look costs little."""
 
 
 class Incumbent(NamedTuple):
@@ -139,6 +142,10 @@ class ProbabilityOfFeasibility(AcquisitionFunction):
     def __init__(self, belief: Belief, search_centers: Float[Tensor, "*w c d"]) -> None:
         super().__init__(belief, search_centers)
         self.memory_per_point = belief.amplitude.numel() * max(1, belief.points.shape[-2])
+
+    @property
+    def effort(self) -> Effort:
+        return CLIMBING
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
         return log_feasibility(self.belief.likelihoods, self.belief.mean(X), self.belief.variance(X))[..., None, :]
