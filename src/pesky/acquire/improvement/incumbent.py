@@ -20,7 +20,7 @@ from pesky.optimum.recommend import assess, recommend
 
 MEASURED_CENTERS = 4
 """Measured points near which the search looks, besides the incumbent."""
-CLIMBING = Effort(steps=30)
+CLIMBING = Effort(starts=8, steps=30)
 """Logarithms are climbed to the top: an improvement soon falls by a tenth, and one more look costs little."""
 
 
