@@ -10,7 +10,7 @@ import typecheck
 from hypothesis import settings
 
 # `pesky.problem`, `pesky.study` and `pesky.model.surrogate` answer wrong types with errors of their own
-PARTS = "belief botorch cost exact fit gp hyper kernel latent paths slice"
+PARTS = "belief botorch cost evidence exact fit gp hyper kernel latent paths slice"
 MODEL = tuple(f"model.{part}" for part in PARTS.split())
 MATHEMATICS = ("infer", "numerics.sqp", "likelihood", *MODEL, "optimum", "acquire", "decide")
 ROOMS = ("space", "observations", "test_functions", *MATHEMATICS)

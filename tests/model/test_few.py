@@ -9,8 +9,9 @@ from torch import Tensor
 
 from pesky import GP, Problem, Real, Study
 from pesky.errors import ProblemError
+from pesky.model.evidence import marginal_likelihood
 from pesky.model.fit import maximize
-from pesky.model.hyper import Hyperparameters, marginal_likelihood, padded_gram
+from pesky.model.hyper import Hyperparameters, padded_gram
 from pesky.model.surrogate import SAMPLES_OF_FEW
 from pesky.numerics.rng import source_of
 from pesky.observations import Observations, _standardize, stack

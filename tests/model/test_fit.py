@@ -10,8 +10,9 @@ from small_beliefs import make_belief
 from torch.distributions import LogNormal, MultivariateNormal, Normal
 
 from pesky.model import Hyperparameters
+from pesky.model.evidence import marginal_likelihood
 from pesky.model.fit import maximize
-from pesky.model.hyper import marginal_likelihood, noise_variance, padded_gram
+from pesky.model.hyper import noise_variance, padded_gram
 from pesky.model.prior import LOG_AMPLITUDE, LOG_LENGTHSCALE, LOG_NOISE, log_prior
 
 TYPICAL = torch.tensor([1.7])

@@ -6,8 +6,9 @@ import torch
 from small_beliefs import make_belief
 from torch import Tensor
 
+from pesky.model.evidence import marginal_likelihood
 from pesky.model.fit import maximize
-from pesky.model.hyper import Hyperparameters, marginal_likelihood, typical_amplitude
+from pesky.model.hyper import Hyperparameters, typical_amplitude
 from pesky.model.importance import sample
 from pesky.model.prior import log_prior
 from pesky.numerics.rng import source_of

@@ -8,7 +8,8 @@ from small_beliefs import make_belief
 
 from pesky import GP, Problem, Real, Study
 from pesky.model import surrogate
-from pesky.model.hyper import Hyperparameters, datum_noise, log_likelihood, typical_amplitude
+from pesky.model.evidence import log_likelihood
+from pesky.model.hyper import Hyperparameters, datum_noise, typical_amplitude
 from pesky.model.prior import log_prior
 from pesky.model.warped_slice import sample
 from pesky.model.warping import RowData, log_warp_prior, warp_bounds, warp_data

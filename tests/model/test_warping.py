@@ -13,8 +13,9 @@ from torch.distributions import MultivariateNormal, Normal
 from pesky import GP, Problem, Real
 from pesky.acquire import rule_of
 from pesky.model import surrogate
+from pesky.model.evidence import marginal_likelihood
 from pesky.model.fit import maximize, objective
-from pesky.model.hyper import Hyperparameters, datum_noise, marginal_likelihood, padded_gram, typical_amplitude
+from pesky.model.hyper import Hyperparameters, datum_noise, padded_gram, typical_amplitude
 from pesky.model.warping import LOG_STRENGTH, RowData, choose, row_data, warp_data, warped_objective
 from pesky.numerics.warp import Warp, warped
 from pesky.observations import Observations, collect

@@ -6,13 +6,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.model.hyper import (
-    Hyperparameters,
-    marginal_likelihood,
-    noise_variance,
-    profile_likelihood,
-    typical_amplitude,
-)
+from pesky.model.evidence import marginal_likelihood, profile_likelihood
+from pesky.model.hyper import Hyperparameters, noise_variance, typical_amplitude
 from pesky.model.kernel import Kernel
 from pesky.model.prior import log_bounds, log_prior, prior_precision
 from pesky.numerics import newton

@@ -19,7 +19,7 @@ from pesky.infer.gaussian import cholesky
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Evaluator, PosteriorMoments, union
-from pesky.model.hyper import AT_ONCE, Hyperparameters, in_parts, padded_gram
+from pesky.model.hyper import Hyperparameters, padded_gram
 from pesky.model.kernel import (
     Kernel,
     correlation_and_slope,
@@ -29,6 +29,7 @@ from pesky.model.kernel import (
     squared_distance,
 )
 from pesky.model.moments import Moments, Slopes
+from pesky.model.parts import AT_ONCE, in_parts
 from pesky.model.paths import RandomFeaturePaths
 from pesky.numerics.rng import Source, normal
 

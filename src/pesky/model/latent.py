@@ -13,7 +13,8 @@ from torch import Tensor
 from pesky.infer.gaussian import Sites
 from pesky.infer.latent import LatentPrior, run
 from pesky.likelihood.base import LatentLikelihood
-from pesky.model.hyper import Hyperparameters, by_kernel, without_padding
+from pesky.model.evidence import by_kernel
+from pesky.model.hyper import Hyperparameters, without_padding
 from pesky.model.kernel import Kernel, correlation_and_slope, squared_distance
 from pesky.model.prior import LOG_LENGTHSCALE, log_prior
 from pesky.numerics import sqp

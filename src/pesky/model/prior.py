@@ -12,6 +12,9 @@ LOG_LENGTHSCALE = (math.log(5e-3), math.log(20.0))
 LOG_AMPLITUDE = (math.log(1e-3), math.log(1e4))
 """As multiples of the typical one: that of values which lie close together far from their threshold is large."""
 LOG_NOISE = (math.log(1e-8), math.log(10.0))
+LENGTHSCALE_SPREAD = math.sqrt(3)
+NOISE_CENTER, ABOVE, BELOW = -6.0, 2.0, 4.0
+"""Of the log noise: where it is expected, and the deviation on either side of that."""
 
 
 def log_prior(
@@ -21,27 +24,36 @@ def log_prior(
 
     Lengthscales: BoTorch's log-normal, whose centre grows with sqrt(d) (Hvarfner et al. 2024); its density of l is
     taken as one of log l, so that the logs are normal around 3 less. Amplitude: log-normal around the `typical` one
-    with deviation 1. Noise: log-normal around exp(-6), for outputs of unit variance, with deviation 2 upwards and 4
-    downwards: many outcomes have hardly any, and nobody declares it.
+    with deviation 1. Noise: log-normal, for outputs of unit variance, and wide downwards: many outcomes have hardly
+    any, and nobody declares it.
     """
     d = h.lengthscale.shape[-1]
     log_l, log_a, log_s = h.lengthscale.log(), h.amplitude.log(), h.noise.log()
-    center, spread = math.sqrt(2) + 0.5 * math.log(d), math.sqrt(3)
-    noise_spread = torch.where(log_s < -6, 4.0, 2.0)
-    z_l, z_a, z_s = (log_l - center) / spread, log_a - typical.log(), (log_s + 6) / noise_spread
+    center, noise_spread = math.sqrt(2) + 0.5 * math.log(d), _noise_spread(h)
+    z_l, z_a = (log_l - center) / LENGTHSCALE_SPREAD, log_a - typical.log()
+    z_s = (log_s - NOISE_CENTER) / noise_spread
     counted = infer_noise.to(log_s.dtype)
     value = -(0.5 * z_l.square() + log_l).sum(-1) - 0.5 * z_a.square() - 0.5 * counted * z_s.square()
     gradient = torch.cat(
-        [-z_l / spread - 1, -z_a[..., None], -(counted * z_s / noise_spread)[..., None].expand(*z_a.shape, 1)], -1
+        [
+            -z_l / LENGTHSCALE_SPREAD - 1,
+            -z_a[..., None],
+            -(counted * z_s / noise_spread)[..., None].expand(*z_a.shape, 1),
+        ],
+        -1,
     )
     return value, gradient
 
 
 def prior_precision(h: Hyperparameters, infer_noise: Bool[Tensor, " j"]) -> Float[Tensor, "*b j p"]:
     """Minus the second derivatives of the log prior, which has no mixed ones; 1 for a noise that is given."""
-    of_lengthscale, of_amplitude = torch.full_like(h.lengthscale, 1 / 3), torch.ones_like(h.amplitude)
-    of_noise = torch.where(infer_noise, torch.where(h.noise.log() < -6, 1 / 16, 1 / 4).to(h.noise), 1.0)
+    of_lengthscale = torch.full_like(h.lengthscale, LENGTHSCALE_SPREAD**-2)
+    of_amplitude, of_noise = torch.ones_like(h.amplitude), torch.where(infer_noise, _noise_spread(h) ** -2, 1.0)
     return torch.cat([of_lengthscale, of_amplitude[..., None], of_noise[..., None]], -1)
+
+
+def _noise_spread(h: Hyperparameters) -> Float[Tensor, "*b j"]:
+    return torch.where(h.noise.log() < NOISE_CENTER, BELOW, ABOVE).to(h.noise)
 
 
 def log_bounds(d: int, typical: Float[Tensor, "*b"]) -> tuple[Float[Tensor, "*b p"], Float[Tensor, "*b p"]]:

@@ -12,7 +12,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.model.hyper import Hyperparameters, datum_noise, log_likelihood, noise_variance, typical_amplitude
+from pesky.model.evidence import log_likelihood
+from pesky.model.hyper import Hyperparameters, datum_noise, noise_variance, typical_amplitude
 from pesky.model.kernel import Kernel
 from pesky.model.prior import log_bounds, log_prior
 from pesky.numerics.rng import Source, normal, uniform

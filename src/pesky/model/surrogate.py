@@ -12,8 +12,9 @@ from torch import Tensor
 from pesky.errors import ProblemError, unknown_name
 from pesky.model import fit, importance, latent, warped_slice, warping
 from pesky.model import slice as slice_sampling
+from pesky.model.evidence import MarginalLikelihood, marginal_likelihood
 from pesky.model.gp import GaussianProcess
-from pesky.model.hyper import Hyperparameters, MarginalLikelihood, datum_noise, marginal_likelihood, noise_variance
+from pesky.model.hyper import Hyperparameters, datum_noise, noise_variance
 from pesky.model.kernel import Kernel
 from pesky.numerics.rng import Source
 from pesky.numerics.warp import Warp

@@ -5,7 +5,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from pesky.model import slice as slice_sampling
-from pesky.model.hyper import Hyperparameters, datum_noise, log_likelihood, noise_variance, typical_amplitude
+from pesky.model.evidence import log_likelihood
+from pesky.model.hyper import Hyperparameters, datum_noise, noise_variance, typical_amplitude
 from pesky.model.kernel import Kernel
 from pesky.model.prior import log_bounds, log_prior
 from pesky.model.slice import flat_range, rows_of_chains, run, start_state, updated_alone

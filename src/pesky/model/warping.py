@@ -11,17 +11,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from pesky.model.evidence import MarginalLikelihood, marginal_likelihood, profile_likelihood
 from pesky.model.fit import CLOSE, CLOSE_AGAIN
-from pesky.model.hyper import (
-    NOISE_FLOOR,
-    Hyperparameters,
-    MarginalLikelihood,
-    datum_noise,
-    marginal_likelihood,
-    noise_variance,
-    profile_likelihood,
-    typical_amplitude,
-)
+from pesky.model.hyper import NOISE_FLOOR, Hyperparameters, datum_noise, noise_variance, typical_amplitude
 from pesky.model.kernel import Kernel
 from pesky.model.prior import log_bounds, log_prior, prior_precision
 from pesky.numerics import newton
