@@ -55,10 +55,9 @@ def ask(
         return
     screen = console()
     why = "initial design" if kept.decision is None else f"chosen by {kept.rule.name}"
-    kind = (asked.why or {}).get("kind")
-    why = {"enqueued": "as you wanted", "confirming": "to confirm the recommendation"}.get(str(kind), why)
+    why = {"enqueued": "as you wanted", "confirming": "to confirm the recommendation"}.get(asked.kind or "", why)
     why = why if asked.gain is None else f"expected gain {asked.gain:.3g} nats"
-    if confirm and kind != "confirming":
+    if confirm and asked.kind != "confirming":
         screen.print("Nothing is left to confirm at the recommended point: this is the next question.")
     screen.print(f"#{asked.id}: measure {asked.task} ({why})")
     width = max(map(len, asked.params))

@@ -136,6 +136,12 @@ class Evaluation:
     """The identity of the study that asked it: a study started anew under the same name has another one."""
 
     @property
+    def kind(self) -> str | None:
+        """What was asked for, as its reasons say: "initial", "full", "confirming" and so on; None of what was told."""
+        kind = (self.why or {}).get("kind")
+        return None if kind is None else str(kind)
+
+    @property
     def is_awaited(self) -> bool:
         """Whether a result may still come of itself: it is open, or queued or lost and thus to be handed out."""
         return self.is_open or self.state in (State.QUEUED, State.LOST)

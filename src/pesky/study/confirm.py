@@ -38,18 +38,14 @@ def allowance(evaluations: Mapping[int, Evaluation], problem: Problem, share: fl
 
     So it takes no more than its share of all questions, the initial ones aside, and never several points in a row.
     """
-    asked = [e for e in evaluations.values() if _kind(e) != "initial"]
+    asked = [e for e in evaluations.values() if e.kind != "initial"]
     point = sum(typical_price(task, evaluations, problem) for task in problem.tasks)
     spent = 0.0
-    while asked and _kind(asked[-1]) in FOR_THE_ANSWER:
+    while asked and asked[-1].kind in FOR_THE_ANSWER:
         spent += cost_of(asked.pop(), problem)
-    since = sum(cost_of(e, problem) for e in takewhile(lambda e: _kind(e) not in FOR_THE_ANSWER, reversed(asked)))
+    since = sum(cost_of(e, problem) for e in takewhile(lambda e: e.kind not in FOR_THE_ANSWER, reversed(asked)))
     left = min(share * (since + point) * (1 + 1e-9), point) - spent
     return left if spent or left >= point else 0.0
-
-
-def _kind(e: Evaluation) -> object:
-    return (e.why or {}).get("kind")
 
 
 def confirming_question(

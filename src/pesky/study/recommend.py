@@ -178,16 +178,12 @@ def _broken_promises(grounds: Grounds) -> list[Evaluation]:
     problem = grounds.problem
     if any(problem.noise.get(c.outcome) != 0 for c in problem.conditions if c.outcome not in problem.known):
         return []
-    told = {e.id: (e, point) for point in grounds.points for e in point.evaluations if _is_confirming(e)}
+    told = {e.id: (e, point) for point in grounds.points for e in point.evaluations if e.kind == CONFIRMING}
     last = [told[id_] for id_ in sorted(told)[-ENOUGH:]]
     held = any(
         all(c.holds(point.told[c.outcome]) for c in problem.conditions if c.outcome in point.told) for _, point in last
     )
     return [] if held or len(last) < ENOUGH else [e for e, _ in last]
-
-
-def _is_confirming(evaluation: Evaluation) -> bool:
-    return (evaluation.why or {}).get("kind") == CONFIRMING
 
 
 def is_no_better(grounds: Grounds, model: Recommendation, measured: Recommendation, trivial: float = TRIVIAL) -> bool:
