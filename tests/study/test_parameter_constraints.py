@@ -34,7 +34,7 @@ def test_nothing_is_asked_outside(given):
 
 def test_the_edge_is_found():
     s = Study(TRIANGLE, rule=QUICK)
-    s.run(measure, 9)
+    s.run(measure, 12)
     assert s.recommend().expected == pytest.approx(0.5, abs=0.05)
 
 

@@ -214,7 +214,7 @@ def test_data_told_at_once_or_one_by_one_give_the_same_ask():
     step_by_step = advance(study(), 5)
     at_once = study()
     for e in list(step_by_step.evaluations.values()):
-        question = Question(e.task, e.params, e.gain, e.price)
+        question = Question(e.task, e.params, e.gain, e.price, why=e.why)
         at_once.store.append(at_once.identity, question, known=None, limit=Limit(), worker=None, lease=None)
         at_once.tell(e.id, step_by_step.outcomes(e))
     assert at_once.ask().params == pytest.approx(step_by_step.ask().params, abs=1e-4)
