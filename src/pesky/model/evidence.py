@@ -77,11 +77,7 @@ def _marginal_likelihood(
     mean = (weight * y).sum(-1) / precision.clamp(min=1e-300)
     residual = torch.where(mask, y - mean[..., None], 0.0)
     solved = of_values - mean[..., None] * weight
-    log_likelihood = (
-        -0.5 * (residual * solved).sum(-1)
-        - root.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        - 0.5 * math.log(2 * math.pi) * mask.sum(-1).to(y.dtype)
-    )
+    log_likelihood = _log_density((residual * solved).sum(-1), root, mask)
     information = y.new_zeros(*precision.shape, 0, 0)
     if is_informed:
         pulled = _pulled(scaled, slopes, solved, residual, noise, mask, h.amplitude)
@@ -176,12 +172,7 @@ def _profile_likelihood(
     precision = ones.square().sum(-1)
     mean = (ones * values).sum(-1) / precision.clamp(min=1e-300)
     square = (values - mean[..., None] * ones).square().sum(-1)
-    log_likelihood = (
-        -0.5 * square
-        - root.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        - 0.5 * math.log(2 * math.pi) * mask.sum(-1).to(y.dtype)
-    )
-    return ProfileLikelihood(log_likelihood, mean, precision, square)
+    return ProfileLikelihood(_log_density(square, root, mask), mean, precision, square)
 
 
 def by_kernel(
@@ -213,9 +204,13 @@ def log_likelihood(
     root, failed = torch.linalg.cholesky_ex(padded_gram(kernel, X, mask, h, data_noise))
     residual = torch.where(mask, y - h.mean[..., None], 0.0)
     whitened = torch.linalg.solve_triangular(root, residual[..., None], upper=False)[..., 0]
-    value = (
-        -0.5 * whitened.square().sum(-1)
-        - root.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-        - 0.5 * math.log(2 * math.pi) * mask.sum(-1).to(y.dtype)
-    )
+    value = _log_density(whitened.square().sum(-1), root, mask)
     return torch.where((failed == 0) & torch.isfinite(value), value, -torch.inf)
+
+
+def _log_density(
+    square: Float[Tensor, "*b j"], root: Float[Tensor, "*b j n n"], mask: Bool[Tensor, "*#b j n"]
+) -> Float[Tensor, "*b j"]:
+    """Of Gaussian data, by the square of what is left of them whitened and the Cholesky factor of their covariance."""
+    log_root = root.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+    return -0.5 * square - log_root - 0.5 * math.log(2 * math.pi) * mask.sum(-1).to(square.dtype)

@@ -21,9 +21,9 @@ A curvature is any symmetric, positive definite matrix that is near the matrix o
 
 DAMPING, LONGEST = 3.0, 2.0
 """What is added to the curvature at first, and the longest step in any direction: in units of x."""
-STEEP = 100.0
+STIFF = 100.0
 """Curvature from which on what is added grows with it (Marquardt 1963): x that small steps matter to has such steps."""
-FLATTEST = 1e-10
+LEAST_CURVATURE = 1e-10
 """The least curvature of any direction, beside that of the others."""
 BEHIND = 1.0
 """A rival is given up that is so far behind the best one, and twice as far as it expects to go yet .."""
@@ -107,8 +107,8 @@ def _solve(
     within = np.where(free[:, :, None] & free[:, None, :], h, 0.0)
     diagonal = np.einsum("rqq->rq", within)
     # where nothing depends on a direction the matrix would be singular
-    trace = FLATTEST * (1.0 + diagonal.max(-1, keepdims=True, initial=0.0))
-    diagonal += np.where(free, damping[:, None] * np.maximum(1.0, diagonal / STEEP) + trace, 1.0)
+    trace = LEAST_CURVATURE * (1.0 + diagonal.max(-1, keepdims=True, initial=0.0))
+    diagonal += np.where(free, damping[:, None] * np.maximum(1.0, diagonal / STIFF) + trace, 1.0)
     return np.linalg.solve(within, right[..., None])[..., 0]
 
 

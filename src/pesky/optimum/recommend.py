@@ -18,8 +18,8 @@ from pesky.space import Space
 
 STARTS = 6
 STEPS, RADIUS = 25, 0.1
-"""Of each search, and how long its first step may be: with a fifth of that a third of the searches in ten dimensions
-are still on their way after the last."""
+"""Of each search, and how long its first step may be: with a fifth of that a third of the answers in ten dimensions are
+short of the lowest."""
 CANDIDATES = 1024
 MOVES, FOLLOWING = 20, 8
 """Discrete moves one after the other, and the steps in which the real columns follow each of them."""

@@ -10,7 +10,7 @@ from torch import Tensor
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.acquire.fantasy import with_pending
 from pesky.acquire.improvement.incumbent import (
-    CLIMBING,
+    THOROUGH,
     Incumbent,
     ProbabilityOfFeasibility,
     find_incumbent,
@@ -42,7 +42,7 @@ class ConstrainedExpectedImprovement(AcquisitionFunction):
 
     @property
     def effort(self) -> Effort:
-        return CLIMBING
+        return THOROUGH
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
         mean, variance = self.belief.mean(X), self.belief.variance(X)

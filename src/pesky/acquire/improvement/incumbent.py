@@ -20,7 +20,7 @@ from pesky.optimum.recommend import assess, recommend
 
 MEASURED_CENTERS = 4
 """Measured points near which the search looks, besides the incumbent."""
-CLIMBING = Effort(starts=8, steps=30)
+THOROUGH = Effort(starts=8, steps=30)
 """Logarithms are climbed to the top: an improvement soon falls by a tenth, and one more look costs little."""
 
 
@@ -145,7 +145,7 @@ class ProbabilityOfFeasibility(AcquisitionFunction):
 
     @property
     def effort(self) -> Effort:
-        return CLIMBING
+        return THOROUGH
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b 1 x"]:
         return log_feasibility(self.belief.likelihoods, self.belief.mean(X), self.belief.variance(X))[..., None, :]
