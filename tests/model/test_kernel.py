@@ -7,7 +7,15 @@ import torch
 from gpytorch.kernels import MaternKernel, RBFKernel
 
 from pesky.model.kernel import KERNELS as OURS
-from pesky.model.kernel import Kernel, correlation, correlation_and_slope, frequencies, slope, squared_distance
+from pesky.model.kernel import (
+    Kernel,
+    correlation,
+    correlation_and_slope,
+    correlations,
+    frequencies,
+    slope,
+    squared_distance,
+)
 
 KERNELS = {"se": RBFKernel(), "matern52": MaternKernel(nu=2.5)}
 
@@ -52,10 +60,19 @@ def test_slope_is_minus_twice_the_derivative_of_the_correlation(kernel):
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_the_gradient_at_distance_zero_is_finite(kernel):
-    d2 = torch.zeros(1, requires_grad=True)
-    (gradient,) = torch.autograd.grad(correlation(kernel, d2).sum(), d2)
-    assert torch.isfinite(gradient).all()
+@pytest.mark.parametrize("shapes", [((4, 3), (6, 3)), ((5, 1, 4, 3), (2, 6, 3))])
+def test_gradients_of_correlations_are_those_of_finite_differences(kernel, shapes):
+    g = torch.Generator().manual_seed(0)
+    x, z = (torch.randn(*shape, generator=g).requires_grad_() for shape in shapes)
+    torch.autograd.gradcheck(lambda *points: correlations(kernel, *points), (x, z))
+    torch.testing.assert_close(correlations(kernel, x, z), correlations(kernel, x.detach(), z.detach()))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_gradient_where_two_points_are_one_is_zero(kernel):
+    x = torch.rand(3, 2, requires_grad=True)
+    (gradient,) = torch.autograd.grad(correlations(kernel, x, x.detach()).diagonal().sum(), x)
+    assert gradient.abs().max() < 1e-7
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -13,7 +13,7 @@ from pesky.optimum.starts import spread_out
 Values = Callable[[Tensor], Tensor]
 """Points (*w, n, d) -> what measuring each task there is worth (*w, n, t), for every one of the studies in lockstep."""
 
-STARTS = 4
+STARTS, CANDIDATES = 4, 256
 STEPS, RADIUS = 8, 0.1
 FINALISTS = 32
 """Candidates of each task that a rough look leaves."""
@@ -40,6 +40,8 @@ class Effort(NamedTuple):
     steps: int = STEPS
     radius: float | Float[Tensor, "*w"] = RADIUS
     """How long the first step may be."""
+    candidates: int = CANDIDATES
+    """Points all over the space, besides those near its search centers, that the starts are the best of."""
 
 
 def maximize(

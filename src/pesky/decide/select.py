@@ -15,10 +15,8 @@ from pesky.decide.task_values import TaskValues
 from pesky.model.belief import Belief, over_hyper_samples
 from pesky.numerics.rng import Source, normal, studies_of, uniform
 
-CANDIDATES = 256
-"""Points at which the values are computed before the ascent."""
 QUICK_CANDIDATES, QUICK_STARTS, QUICK_STEPS = 64, 2, 3
-"""The same where deciding must not take longer than measuring."""
+"""How hard to climb where deciding must not take longer than measuring."""
 
 
 class Decision(NamedTuple):
@@ -68,9 +66,10 @@ def best_of_each_task(values: TaskValues, restrictions: Restrictions, is_quick: 
     """The point of most value per cost for each of the tasks."""
     context, _, acquisition, _ = values
     space = context.space
-    count, effort = CANDIDATES, acquisition.effort
+    effort = acquisition.effort
     if is_quick:
-        count, effort = QUICK_CANDIDATES, effort._replace(starts=QUICK_STARTS, steps=QUICK_STEPS)
+        effort = effort._replace(starts=QUICK_STARTS, steps=QUICK_STEPS, candidates=QUICK_CANDIDATES)
+    count = effort.candidates
     centers, mask = acquisition.search_centers, acquisition.search_mask
     near = cloud(centers, mask, context.belief, count // 4, context.generator, space.snap)
     candidates = torch.cat([context.spread(count), centers, near], -2)

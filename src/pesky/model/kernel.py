@@ -6,11 +6,12 @@ How to add one: a subclass of `StationaryKernel`, and its name in `Kernel` and i
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from pesky.numerics.quantile import gamma_quantile
 from pesky.numerics.rng import Source, draw_seed, sobol
@@ -25,18 +26,18 @@ class StationaryKernel(ABC):
 
     @abstractmethod
     def correlation(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
-        """Correlation at a squared distance; its gradient is finite at zero."""
+        """Correlation at a squared distance."""
 
     @abstractmethod
     def slope(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """-2 times the derivative of the correlation by the squared distance."""
 
     def correlation_and_slope(self, d2: Float[Tensor, "*b"]) -> tuple[Float[Tensor, "*b"], Float[Tensor, "*b"]]:
-        """Both, where no gradient is wanted; what they share need be computed once."""
+        """Both; what they share need be computed once."""
         return self.correlation(d2), self.slope(d2)
 
     def correlation_alone(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
-        """Correlation where no gradient is wanted; the distances may be overwritten."""
+        """Correlation where the distances may be overwritten."""
         return self.correlation(d2)
 
     @abstractmethod
@@ -61,11 +62,7 @@ class Matern52(StationaryKernel):
     """(1 + r + r^2 / 3) exp(-r), r = sqrt(5 d2), whose spectral density is Student's t with 5 degrees of freedom."""
 
     def correlation(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
-        if not (torch.is_grad_enabled() and d2.requires_grad):
-            return self.correlation_alone(d2.clone())
-        # The clamp keeps the gradient of the square root finite at distance zero, where the kernel is flat.
-        r = SQRT5 * d2.clamp(min=1e-30).sqrt()
-        return (1 + r + r.square() / 3) * torch.exp(-r)
+        return self.correlation_alone(d2.clone())
 
     def slope(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         r = SQRT5 * d2.sqrt()
@@ -94,9 +91,33 @@ KERNELS: Mapping[Kernel, StationaryKernel] = {"se": SquaredExponential(), "mater
 def squared_distance(x: Float[Tensor, "*#b n d"], z: Float[Tensor, "*#b m d"]) -> Float[Tensor, "*b n m"]:
     """Squared Euclidean distances between two sets of scaled points."""
     norms = x.square().sum(-1)[..., :, None] + z.square().sum(-1)[..., None, :]
-    if torch.is_grad_enabled() and (x.requires_grad or z.requires_grad):
-        return torch.add(norms, x @ z.mT, alpha=-2).clamp(min=0.0)
     return norms.add_(x @ z.mT, alpha=-2).clamp_(min=0.0)  # in the cache as long as it can be
+
+
+class Correlations(torch.autograd.Function):
+    """Between two sets of scaled points, with the gradient by its formula: a third of the operations.
+
+    The derivative of a correlation by x is its slope times z - x.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, kernel: Kernel, x: Tensor, z: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
+        correlation, slope = correlation_and_slope(kernel, squared_distance(x, z))
+        ctx.save_for_backward(x, z, slope)
+        return correlation
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor | None, Tensor | None]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        x, z, slope = ctx.saved_tensors
+        pull = gradient * slope
+        by_x = _pulled(pull, x, z) if ctx.needs_input_grad[1] else None
+        return None, by_x, _pulled(pull.mT, z, x) if ctx.needs_input_grad[2] else None
+
+
+def _pulled(pull: Float[Tensor, "*b n m"], x: Float[Tensor, "*#b n d"], z: Float[Tensor, "*#b m d"]) -> Tensor:
+    """The sum of pull (z - x) over all z, in the shape of x."""
+    return (pull @ z - pull.sum(-1, keepdim=True) * x).sum_to_size(x.shape)
 
 
 BLOCK = 60_000
@@ -107,8 +128,10 @@ a third of the time."""
 def correlations(kernel: Kernel, x: Float[Tensor, "*#b n d"], z: Float[Tensor, "*#b m d"]) -> Float[Tensor, "*b n m"]:
     """Correlations between two sets of scaled points; differentiable."""
     n, m = x.shape[-2], z.shape[-2]
-    if (torch.is_grad_enabled() and (x.requires_grad or z.requires_grad)) or x.is_cuda or n * m <= 2 * BLOCK:
-        return correlation(kernel, squared_distance(x, z))
+    if torch.is_grad_enabled() and (x.requires_grad or z.requires_grad):
+        return Correlations.apply(kernel, x, z)
+    if x.is_cuda or n * m <= 2 * BLOCK:
+        return correlation_alone(kernel, squared_distance(x, z))
     b = torch.broadcast_tensors(x[..., 0, 0], z[..., 0, 0])[0].shape
     out = x.new_empty(*b, n, m)
     every = (part.expand(*b, *part.shape[-2:]).reshape(-1, *part.shape[-2:]) for part in (x, z))
@@ -134,12 +157,12 @@ def correlation(kernel: Kernel, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
 
 
 def correlation_alone(kernel: Kernel, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
-    """Correlation where no gradient is wanted; the distances may be overwritten."""
+    """Correlation where the distances may be overwritten."""
     return KERNELS[kernel].correlation_alone(d2)
 
 
 def correlation_and_slope(kernel: Kernel, d2: Float[Tensor, "*b"]) -> tuple[Float[Tensor, "*b"], Float[Tensor, "*b"]]:
-    """Correlation and slope in one, where no gradient is wanted."""
+    """Correlation and slope in one."""
     return KERNELS[kernel].correlation_and_slope(d2)
 
 

@@ -28,7 +28,7 @@ SAMPLES_OF_FEW = 8
 """The same in the place of the maximum, where there are few data."""
 
 
-GROWN, FEWEST = 1.1, 40
+GROWN, FEWEST = 1.1, 20
 """Hyperparameters are sought from all starts, and warps of rows that had none, only once there are so many times the
 values there were then: in between the search goes on from the last maximum. So it is from so many values of a row on,
 and unless a new one is a surprise."""

@@ -16,6 +16,8 @@ from pesky.numerics import separable
 
 FEASIBLE = 1e-6
 """Violations up to this, in prior deviations, count as feasible."""
+BEYOND = 1e38
+"""What a violation costs where a feasible point is sought: however small, more than any can be worth."""
 OTHERS = 0.3
 """What the curvature of an average row counts beside that of the objective."""
 
@@ -67,13 +69,38 @@ class Inequalities:
 def best_candidates(paths: Paths, X: Float[Tensor, "*b n d"], deviation: Float[Tensor, "*b j"]) -> Candidates:
     """Which of the candidates X is best in each draw; `deviation` is the prior deviation of each row."""
     values = rough_values(paths, X)
-    values = values / deviation[..., None, None].to(values)
-    violation = (-values[..., 1:, :, :]).clamp(min=0.0).square().sum(-3)
-    feasible = violation == 0
-    lowest = torch.where(feasible, values[..., 0, :, :], torch.inf).argmin(-1)
-    index = torch.where(feasible.any(-1), lowest, violation.argmin(-1))
-    chosen = torch.gather(values, -1, index[..., None, :, None].expand(*values.shape[:-1], 1))[..., 0]
-    return Candidates(index, chosen.to(deviation))
+    which, _ = lowest_feasible(values, deviation.to(values))
+    chosen = torch.gather(values, -1, which[..., None, :, None].expand(*values.shape[:-1], 1))[..., 0]
+    return Candidates(which, chosen.to(deviation) / deviation[..., None])
+
+
+def lowest_feasible(
+    z: Float[Tensor, "*b j m n"], deviation: Float[Tensor, "*b j"], mask: Bool[Tensor, "*b n"] | None = None
+) -> tuple[Int[Tensor, "*b m"], Bool[Tensor, "*b m"]]:
+    """Of n points that of each draw's feasible minimum and True, or that of its least violation and False.
+
+    Rows but the first are feasible where they are not negative, and what they lack counts in deviations (METHOD 4.3).
+    With a mask, of the points that it has.
+    """
+    objective, mask = z[..., 0, :, :], None if mask is None or bool(mask.all()) else mask
+    if mask is not None:
+        objective = torch.where(mask[..., None, :], objective, torch.inf)
+    if z.shape[-3] == 1:
+        return objective.argmin(-1), torch.ones_like(objective[..., 0], dtype=torch.bool)
+    # Sums instead of choices by a mask, which take five times as long.
+    short = z[..., 1:, :, :].amin(-3).clamp(max=0.0)
+    if mask is not None:
+        short = torch.where(mask[..., None, :], short, -1.0)
+    which = torch.add(objective, short, alpha=-BEYOND).min(-1).indices
+    is_feasible = torch.gather(short, -1, which[..., None])[..., 0] == 0
+    nowhere = (~is_feasible).nonzero(as_tuple=True)
+    if len(nowhere[0]):
+        batch_element = nowhere[:-1]
+        constraints = z[..., 1:, :, :].movedim(-3, -2)[nowhere] / deviation[batch_element][..., 1:, None]
+        violation = constraints.clamp(max=0.0).square().sum(-2)
+        violation = violation if mask is None else torch.where(mask[batch_element], violation, torch.inf)
+        which[nowhere] = violation.argmin(-1)
+    return which, is_feasible
 
 
 def rough_values(paths: Paths, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j m x"]:

@@ -6,17 +6,19 @@ from small_beliefs import make_belief
 from pesky.acquire.grouped.inducing import whiten
 from pesky.acquire.grouped.joint_samples import (
     JointSamples,
-    best_cells,
     draw_joint_samples,
     first_pairs,
     group_by_cell,
+    pair_members,
+    sum_by_group,
     values_at,
 )
+from pesky.optimum.minimize import lowest_feasible
 
 
 def test_the_minimum_is_sought_where_feasible_and_else_the_least_violation():
     z = torch.tensor([[[0.0, 1.0, 2.0, -9.0], [0.0, 1.0, 2.0, -9.0]], [[-1.0, 0.5, 1.0, 3.0], [-4.0, -3.0, -2.0, 5.0]]])
-    cell, feasible = best_cells(z, torch.tensor([True, True, True, False]), torch.ones(2))
+    cell, feasible = lowest_feasible(z, torch.ones(2), torch.tensor([True, True, True, False]))
     assert cell.tolist() == [1, 2]
     assert feasible.tolist() == [True, False]
 
@@ -37,13 +39,21 @@ def test_half_of_the_samples_mirror_the_others():
     whitened, everywhere = whiten(belief, cells), torch.ones(30, dtype=torch.bool)
     samples = draw_joint_samples(belief, whitened, cells, everywhere, 401, torch.tensor([1, 2]))
     moments, loadings = whitened(cells)
-    apart = values_at(samples.coordinates, loadings)
+    first = values_at(samples.coordinates, loadings)
+    apart = torch.cat([first, -first], 1)
     assert apart.shape[-2] == len(samples.cell) == 402
-    assert bool((apart[:, :201] == -apart[:, 201:]).all())
-    cell, is_feasible = best_cells(moments.mean[:, None] + apart, everywhere, belief.amplitude)
+    cell, is_feasible = lowest_feasible(moments.mean[:, None] + apart, belief.amplitude.sqrt(), everywhere)
     assert bool((cell == samples.cell).all())
     assert bool((is_feasible == samples.is_feasible).all())
 
     few = first_pairs(samples, 50)
-    assert bool((values_at(few.coordinates, loadings) == torch.cat([apart[:, :50], apart[:, 201:251]], 1)).all())
+    assert bool((values_at(few.coordinates, loadings) == first[:, :50]).all())
     assert few.cell.tolist() == [*cell[:50].tolist(), *cell[201:251].tolist()]
+
+
+def test_sums_over_groups_have_mirror_images_with_their_sign():
+    values, member = torch.randn(2, 3, 6, 4), torch.randint(5, (2, 12))
+    for sign in (1, -1):
+        all_of_them = torch.cat([values, sign * values], -2)
+        expected = torch.stack([(all_of_them * (member == g)[:, None, :, None]).sum(-2) for g in range(5)], -2)
+        torch.testing.assert_close(sum_by_group(values, pair_members(member, 3, 5), sign), expected.double())

@@ -18,7 +18,7 @@ from pesky.model import GaussianProcess
 from pesky.problem import Integer, Real
 from pesky.space import Space
 
-QUICK = replace(DEFAULT, cells=60, candidates=128)
+QUICK, MANY = replace(DEFAULT, cells=60, candidates=128), replace(DEFAULT, cells=400)
 
 
 def context(belief, pending=None, asked=0, seed=0) -> Context:
@@ -92,7 +92,7 @@ def test_where_much_is_pending_the_gains_are_those_of_brute_force(count, noise):
 
 
 def test_more_questions_of_a_batch_are_valued_by_the_samples_that_there_are():
-    belief, rule = make_belief(2, 5, 1, offsets=(0.3,), lengthscale=0.2, noise=1e-2), PredictiveEntropySearch(DEFAULT)
+    belief, rule = make_belief(2, 5, 1, offsets=(0.3,), lengthscale=0.2, noise=1e-2), PredictiveEntropySearch(MANY)
     first, pending = rule.acquisition(context(belief)), awaited(4)
     more = rule.once_more(first, context(belief, pending, asked=4, seed=1))
     anew = rule.acquisition(context(belief, pending, asked=4, seed=1))
@@ -127,9 +127,9 @@ def test_a_coarse_look_has_no_use_for_digits():
 
 
 def test_there_are_fewer_cells_in_few_dimensions_and_several_hyperparameter_samples_share_them():
-    assert [DEFAULT.cells_in(d, 1) for d in (1, 2, 4, 8)] == [150, 200, 300, 300]
-    assert DEFAULT.cells_in(2, 10) == 67
-    assert DEFAULT.cells_in(2, 2) == 100
+    assert [DEFAULT.cells_in(d, 1) for d in (1, 2, 4, 8)] == [100, 150, 200, 200]
+    assert DEFAULT.cells_in(2, 10) == 50
+    assert DEFAULT.cells_in(2, 2) == 75
 
 
 def test_in_many_dimensions_cells_are_chosen_of_all_draws_from_the_first_question_on():

@@ -1,5 +1,7 @@
 """What a measurement is worth, from joint samples in groups: the gain of RS and RSDG (METHOD 15)."""
 
+from functools import cached_property
+
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
@@ -13,13 +15,16 @@ from pesky.acquire.grouped.joint_samples import (
     BLOCK,
     Groups,
     JointSamples,
+    PairMembers,
     draw_joint_samples,
     first_pairs,
     group_by_cell,
+    pair_members,
     sum_by_group,
     values_at,
 )
-from pesky.acquire.grouped.moments import GroupMoments, GroupSums, group_moments, last_of_all, powers, sum_groups
+from pesky.acquire.grouped.moments import GroupMoments, GroupSums, group_moments, last_of_all, powers, sizes, sum_powers
+from pesky.acquire.grouped.number_gain import NumberGroups, number_gain, number_groups
 from pesky.acquire.maximize import Effort
 from pesky.likelihood.rows import PROBIT
 from pesky.model.belief import Belief, over_hyper_samples, studies
@@ -35,6 +40,8 @@ PARTS = 20
 SMALLEST_GROUP = 2
 STEPS, RADIUS = 5, (1e-3, 0.3)
 """Of an ascent of the gain, and the least and largest length of the first."""
+CANDIDATES = 128
+"""Points all over the space that are looked at: half of others' are enough, since it is large near the cells."""
 ROUGHLY = 4
 """One in so many of the samples leaves a few of many points."""
 
@@ -87,7 +94,7 @@ class GroupedGain(AcquisitionFunction):
         share = share / share.sum(-2, keepdim=True)
         apart = cells - (share * cells).sum(-2, keepdim=True)
         distance = (share * apart.square()).sum((-2, -1)).sqrt()
-        return Effort(steps=STEPS, radius=(distance / 4).clamp(*RADIUS))
+        return Effort(steps=STEPS, radius=(distance / 4).clamp(*RADIUS), candidates=CANDIDATES)
 
     def rough(self) -> AcquisitionFunction | None:
         count = self.samples.coordinates.shape[-2] // ROUGHLY
@@ -98,7 +105,22 @@ class GroupedGain(AcquisitionFunction):
 
     def forward(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         at = self._at(X)
-        return self._gains(at, sum_groups(self._powers(at), self.groups))
+        if self.awaited is None and not len(self.answered):
+            return self._of_all_rows(number_gain(at, self._numbers))
+        sums = tuple(map(last_of_all, sum_powers(self._powers(at), self._members)))
+        return self._gains(at, GroupSums(sizes(self.groups), sums))
+
+    @cached_property
+    def _members(self) -> PairMembers:
+        return pair_members(self.groups.member, self.amplitude.shape[-1], self.groups.cell.shape[-1] + 1)
+
+    @cached_property
+    def _numbers(self) -> NumberGroups:
+        sums = GroupSums(sizes(self.groups), ())
+        return number_groups(self.samples.coordinates, self._members, sums, self.noise, self.amplitude)
+
+    def _of_all_rows(self, gains: Float[Tensor, "*b a x"]) -> Float[Tensor, "*b j x"]:
+        return gains if self.active is None else self.active.gains_of_all(gains)
 
     def _at(self, X: Float[Tensor, "*b x d"]) -> SampledAt:
         """What makes the values of the samples at x."""
@@ -107,8 +129,8 @@ class GroupedGain(AcquisitionFunction):
         moments, loadings = self.whitened(X)
         return SampledAt(moments.mean, (moments.variance - loadings.square().sum(-2)).clamp(min=0.0), loadings)
 
-    def _powers(self, at: SampledAt, some: slice = slice(None)) -> tuple[Float[Tensor, "*b j s x"], ...]:
-        """Of some of the samples, what is summed over groups."""
+    def _powers(self, at: SampledAt, some: slice = slice(None)) -> tuple[Float[Tensor, "*b j h x"], ...]:
+        """Of some of the samples, what is summed over groups; of their mirror images it is the same but for signs."""
         if self.awaited is None or at.weights is None:
             return powers(values_at(self.samples.coordinates[..., some, :], at.loadings))
         surprise = values_at(self.awaited.coordinates[..., some, :], at.loadings)
@@ -122,7 +144,7 @@ class GroupedGain(AcquisitionFunction):
             answers = GroupMoments(*(t if t.shape[-3] == 1 else t.index_select(-3, self.answered) for t in now))
             entropy = entropy.index_copy(-3, self.answered, answer_entropy(answers, sums.size))
         gains = entropy[..., -1, :] - (sums.share[..., None, :, None] * entropy[..., :-1, :]).sum(-2)
-        return gains if self.active is None else self.active.gains_of_all(gains)
+        return self._of_all_rows(gains)
 
     def beside(self, context: Context, resolution: float, min_group: int) -> "GroupedGain":
         """The same samples, beside what is pending in the context: nothing else may have changed."""
@@ -167,8 +189,9 @@ class GroupedGain(AcquisitionFunction):
         for start in range(0, pairs, block):
             some = slice(start, start + block)
             member, values = halves[..., some].flatten(-2), self._powers(at, some)
-            one = torch.ones_like(member, dtype=values[0].dtype)[..., None, :, None]
-            found = [sum_by_group(t, member, PARTS * slots) for t in (one, *values)]
+            one = torch.ones_like(member[..., : member.shape[-1] // 2], dtype=values[0].dtype)[..., None, :, None]
+            size = sum_by_group(one, pair_members(member, 1, PARTS * slots), 1)
+            found = [size, *sum_powers(values, pair_members(member, at.mean.shape[-2], PARTS * slots))]
             added = [t.unflatten(-2, (PARTS, slots)) for t in found]
             sums = [a + b for a, b in zip(sums, added, strict=True)] if sums else added
         return sums

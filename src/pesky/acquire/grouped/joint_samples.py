@@ -1,6 +1,7 @@
 """Rejection sampling: joint samples of all rows, grouped by the cell of each one's feasible minimum (METHOD 15)."""
 
-from typing import Any, NamedTuple
+import math
+from typing import Any, Literal, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -9,6 +10,7 @@ from torch import Tensor
 from pesky.acquire.grouped.inducing import WhitenedBelief
 from pesky.model.belief import Belief
 from pesky.numerics.rng import normal_blocks
+from pesky.optimum.minimize import lowest_feasible
 
 FEW_FEASIBLE = 0.02
 """The share of samples with a feasible cell below which the others count as well."""
@@ -18,8 +20,6 @@ BLOCK = {"cpu": 8_000_000, "cuda": 800_000_000}
 """Numbers in the largest tensor while samples are summed, on each kind of device."""
 LOOKED_AT = {"cpu": 250_000, "cuda": 800_000_000}
 """The same while the best cell of each is sought: on a processor, what stays in the cache meanwhile."""
-BEYOND = 1e38
-"""What a violation costs where a feasible cell is sought: however small, more than any cell can be worth."""
 
 
 class JointSamples(NamedTuple):
@@ -66,7 +66,7 @@ def draw_joint_samples(
         apart = torch.bmm(some.flatten(0, -3), loadings)
         for half, z in zip(halves, (mean + apart, mean - apart), strict=True):
             rows_of_each = likelihoods.inequalities(z.view(*batch, rows, some.shape[-2], -1), -3)
-            half.append(best_cells(rows_of_each, cell_mask, likelihoods.units(amplitude)))
+            half.append(lowest_feasible(rows_of_each, likelihoods.units(amplitude.sqrt()), cell_mask))
     cell, is_feasible = (torch.cat(each, -1) for each in zip(*halves[0], *halves[1], strict=True))
     return JointSamples(coordinates, cell, is_feasible)
 
@@ -87,10 +87,9 @@ def in_own_order(shared: Float[Tensor, "*b h r"], seeds: Int[Tensor, "*b j"]) ->
     return shared.reshape(-1, r).index_select(0, order.flatten().to(shared.device)).view(*seeds.shape, h, r)
 
 
-def values_at(coordinates: Float[Tensor, "*b j h r"], loadings: Float[Tensor, "*b j r x"]) -> Float[Tensor, "*b j s x"]:
-    """What every sample, of these coordinates or mirrored, adds to the mean at x, to the coordinates' precision."""
-    first: Tensor = Product.apply(coordinates, loadings.to(coordinates))
-    return torch.cat([first, -first], -2)
+def values_at(coordinates: Float[Tensor, "*b j h r"], loadings: Float[Tensor, "*b j r x"]) -> Float[Tensor, "*b j h x"]:
+    """What each sample of these coordinates adds to the mean at x, in their precision; mirrored ones take it off."""
+    return Product.apply(coordinates, loadings.to(coordinates))
 
 
 class Product(torch.autograd.Function):
@@ -108,30 +107,6 @@ class Product(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor]:  # pyright: ignore[reportIncompatibleMethodOverride]
         return None, (gradient.mT.contiguous() @ ctx.coordinates).mT
-
-
-def best_cells(
-    z: Float[Tensor, "*b j s n"], cell_mask: Bool[Tensor, "*b n"], amplitude: Float[Tensor, "*b j"]
-) -> tuple[Int[Tensor, "*b s"], Bool[Tensor, "*b s"]]:
-    """The cell of each sample's feasible minimum and True, or that of its least violation and False (METHOD 4.3)."""
-    objective, is_everywhere = z[..., 0, :, :], bool(cell_mask.all())
-    if not is_everywhere:
-        objective = torch.where(cell_mask[..., None, :], objective, torch.inf)
-    if z.shape[-3] == 1:
-        return objective.argmin(-1), torch.ones_like(objective[..., 0], dtype=torch.bool)
-    # Sums instead of choices by a mask, which take five times as long.
-    short = z[..., 1:, :, :].amin(-3).clamp(max=0.0)
-    if not is_everywhere:
-        short = torch.where(cell_mask[..., None, :], short, -1.0)
-    cell = torch.add(objective, short, alpha=-BEYOND).min(-1).indices
-    is_feasible = torch.gather(short, -1, cell[..., None])[..., 0] == 0
-    nowhere = (~is_feasible).nonzero(as_tuple=True)
-    if len(nowhere[0]):
-        batch_element = nowhere[:-1]
-        constraints = z[..., 1:, :, :].movedim(-3, -2)[nowhere] / amplitude[batch_element][..., 1:, None].sqrt()
-        violation = constraints.clamp(max=0.0).square().sum(-2)
-        cell[nowhere] = torch.where(cell_mask[batch_element], violation, torch.inf).argmin(-1)
-    return cell, is_feasible
 
 
 class Groups(NamedTuple):
@@ -166,16 +141,35 @@ def group_by_cell(samples: JointSamples, cells: int, smallest: int) -> Groups:
     return Groups(torch.where(counts, member, groups), cell, size)
 
 
+class PairMembers(NamedTuple):
+    """Of a table with a line for every row and group, which line each row of each sample counts in."""
+
+    own: Int[Tensor, " q"]
+    """Of the samples of the first half .."""
+    mirrored: Int[Tensor, " q"]
+    """.. and of their mirror images."""
+    groups: int
+
+
+def pair_members(member: Int[Tensor, "*b s"], rows: int, groups: int) -> PairMembers:
+    """The lines of samples that are members of these groups, with so many rows each."""
+    *batch, samples = member.shape
+    offset = groups * torch.arange(math.prod(batch) * rows, device=member.device).view(*batch, rows, 1, 1)
+    lines = member.view(*batch, 1, 2, samples // 2) + offset
+    return PairMembers(lines[..., 0, :].flatten(), lines[..., 1, :].flatten(), groups)
+
+
 def sum_by_group(
-    values: Float[Tensor, "*b j s x"], member: Int[Tensor, "*b s"], groups: int
-) -> Float[Tensor, "*b j {groups} x"]:
-    """Sums over the members of each group, as double precision: what follows are differences of them."""
-    *batch, rows, _, columns = values.shape
-    offset = groups * torch.arange(values.shape[:-2].numel(), device=values.device)
-    index = member[..., None, :] + offset.view(*batch, rows, 1)
-    empty = values.new_zeros(offset.numel() * groups, columns)
-    sums = empty.index_add(0, index.flatten(), values.flatten(0, -2)).view(*batch, rows, groups, columns)
-    return sums.double()
+    values: Float[Tensor, "*b j h x"], members: PairMembers, mirrored: Literal[1, -1]
+) -> Float[Tensor, "*b j g x"]:
+    """Sums over the members of each group, as double precision: what follows are differences of them.
+
+    The values are those of the first half of the samples; a mirror image has the same with the sign `mirrored`.
+    """
+    *rows, _, columns = values.shape
+    sums, values = values.new_zeros(math.prod(rows) * members.groups, columns), values.flatten(0, -2)
+    sums = sums.index_add(0, members.own, values).index_add(0, members.mirrored, values, alpha=mirrored)
+    return sums.view(*rows, members.groups, columns).double()
 
 
 def one_per_box(belief: Belief, cells: Float[Tensor, "*b n d"]) -> Bool[Tensor, "*b n"]:

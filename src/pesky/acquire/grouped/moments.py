@@ -17,13 +17,16 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.grouped.awaited import SampledAt
-from pesky.acquire.grouped.joint_samples import Groups, sum_by_group
+from pesky.acquire.grouped.joint_samples import Groups, PairMembers, sum_by_group
 from pesky.infer.predict import VARIANCE_FLOOR
+
+MIRRORED = (-1, 1, -1, 1, 1)
+"""The sign of each of the powers of a mirror image."""
 
 
 def powers(
-    value: Float[Tensor, "*b j s x"], predicted: Float[Tensor, "*b j s x"] | None = None
-) -> tuple[Float[Tensor, "*b j s x"], ...]:
+    value: Float[Tensor, "*b j h x"], predicted: Float[Tensor, "*b j h x"] | None = None
+) -> tuple[Float[Tensor, "*b j h x"], ...]:
     """What is summed over groups: the value and its square; and where u is predicted of it, u, u^2 and the product."""
     if predicted is None:
         return value, value.square()
@@ -68,11 +71,15 @@ class GroupSums(NamedTuple):
         return GroupSums(self.size - part.size, left)
 
 
-def sum_groups(values: tuple[Float[Tensor, "*b j s x"], ...], groups: Groups) -> GroupSums:
-    """The sums of these powers over the samples."""
-    slots, samples = groups.cell.shape[-1] + 1, groups.member.shape[-1]
-    size = torch.cat([groups.size, torch.full_like(groups.size[..., :1], samples)], -1)[..., None, :, None]
-    return GroupSums(size, tuple(last_of_all(sum_by_group(t, groups.member, slots)) for t in values))
+def sum_powers(values: tuple[Float[Tensor, "*b j h x"], ...], members: PairMembers) -> list[Float[Tensor, "*b j g x"]]:
+    """The sums of each of these powers over the members of each group, mirror images among them."""
+    return [sum_by_group(power, members, mirrored) for power, mirrored in zip(values, MIRRORED, strict=False)]
+
+
+def sizes(groups: Groups) -> Float[Tensor, "*b 1 g 1"]:
+    """How many samples each group has, and last all of them."""
+    everyone = torch.full_like(groups.size[..., :1], groups.member.shape[-1])
+    return torch.cat([groups.size, everyone], -1)[..., None, :, None]
 
 
 def last_of_all(sums: Float[Tensor, "*b g x"]) -> Float[Tensor, "*b g x"]:

@@ -36,7 +36,7 @@ class PescOptions:
     """.. each so-many-th. None: the 4th, the 9th, the 16th and so on, ever fewer but always another."""
     cells: int | None = None
     """Where x* may be, the minimizers of as many draws: joint samples of all rows there say what each would
-    tell (METHOD 9). Fewer in fewer than four dimensions. None: expectation propagation says it, of `samples`."""
+    tell (METHOD 9). Fewer in one or two dimensions. None: expectation propagation says it, of `samples`."""
     samples_per_cell: int = 20
     """Joint samples, for each of the cells."""
 
@@ -64,7 +64,8 @@ class PescOptions:
     def changed(self, options: Mapping[str, Any]) -> "PescOptions":
         """These with some changed; who says how expectation propagation is done, and nothing of cells, wants it."""
         wants_ep = "cells" not in options and any(name in options for name in OF_EP)
-        return replace(self, **({"cells": None} if wants_ep else {}), **options)
+        base = self if not wants_ep else EP if self == DEFAULT else replace(self, cells=None)
+        return replace(base, **options)
 
     def at(self, asked: int, parameters: int) -> "PescOptions":
         """The options of the question after so many others.
@@ -88,9 +89,9 @@ class PescOptions:
         return self.coarse if is_due and self.coarse is not None else FINEST
 
     def cells_in(self, parameters: int, hyperparameter_samples: int) -> int:
-        """Cells for each hyperparameter sample: what covers x* grows with the dimensions, to all of them in four."""
+        """Cells for each hyperparameter sample: what covers x* grows with the dimensions, to all of them in three."""
         assert self.cells is not None
-        enough = self.cells * min(1.0, (parameters + 2) / 6)
+        enough = self.cells * min(1.0, (parameters + 1) / 4)
         return math.ceil(enough if hyperparameter_samples == 1 else enough / min(hyperparameter_samples, SHARED))
 
     def steps_in(self, parameters: int) -> int:
@@ -115,8 +116,8 @@ of x*. Against brute force, reaches from 0.15 to 0.2 do alike; 0.3 underestimate
 Without the coarse looks 6 of 500 runs on the noise-free toy problem are not there after 50 evaluations; fine from the
 first question on, it is slower at first in eight dimensions (docs/pesc_options.md)."""
 
-DEFAULT = replace(EP, cells=300)
+DEFAULT = replace(EP, draws=256, cells=200)
 """Nothing is approximated but by the number of samples, also where outcomes are measured apart and in four dimensions,
-where EP mistakes what constraints tell (METHOD 18). Where too much is pending for samples to say, it is `EP`."""
+where EP mistakes what constraints tell (METHOD 18)."""
 
 OPTIONS = {"default": DEFAULT, "ep": EP, "paper": PAPER}
