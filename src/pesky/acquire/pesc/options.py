@@ -116,7 +116,7 @@ of x*. Against brute force, reaches from 0.15 to 0.2 do alike; 0.3 underestimate
 Without the coarse looks 6 of 500 runs on the noise-free toy problem are not there after 50 evaluations; fine from the
 first question on, it is slower at first in eight dimensions (docs/pesc_options.md)."""
 
-DEFAULT = replace(EP, draws=256, cells=200)
+DEFAULT = replace(EP, draws=256, cells=200, polish_steps=5)
 """Nothing is approximated but by the number of samples, also where outcomes are measured apart and in four dimensions,
 where EP mistakes what constraints tell (METHOD 18)."""
 
