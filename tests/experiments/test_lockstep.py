@@ -28,6 +28,7 @@ from pesky.test_functions.base import decouple, measured_separately
 
 # functions of the same names hide these modules in their packages
 choosing, recommending = import_module("pesky.decide.select"), import_module("pesky.optimum.recommend")
+joint = import_module("pesky.acquire.grouped.gain")
 
 TOLERANCE, TIGHT = 1e-5, 1e-8
 """Sums of other lengths are rounded otherwise, and searches end a little elsewhere; hardly so without EP or samples."""
@@ -46,7 +47,7 @@ def brief(monkeypatch: pytest.MonkeyPatch):
     """Searches that are short; long enough for some to end before others."""
     monkeypatch.setattr(recommending, "STEPS", 8)
     monkeypatch.setattr(recommending, "CANDIDATES", 128)
-    monkeypatch.setattr(choosing, "CANDIDATES", 64)
+    monkeypatch.setattr(joint, "CANDIDATES", 64)
     monkeypatch.setattr(surrogate, "FIRST_SWEEPS", 3)
     monkeypatch.setattr(surrogate, "LATER_SWEEPS", 1)
 

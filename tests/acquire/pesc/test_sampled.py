@@ -127,15 +127,19 @@ def test_a_coarse_look_has_no_use_for_digits():
 
 
 def test_there_are_fewer_cells_in_few_dimensions_and_several_hyperparameter_samples_share_them():
-    assert [DEFAULT.cells_in(d, 1) for d in (1, 2, 4, 8)] == [100, 150, 200, 200]
+    assert [DEFAULT.cells_in(d, 1) for d in (1, 2, 4, 8)] == [100, 150, 250, 300]
     assert DEFAULT.cells_in(2, 10) == 50
     assert DEFAULT.cells_in(2, 2) == 75
 
 
-def test_in_many_dimensions_cells_are_chosen_of_all_draws_from_the_first_question_on():
-    belief, here = make_belief(2, 5, 4), torch.rand(5, 4, generator=torch.Generator().manual_seed(1))
-    early, late = (PredictiveEntropySearch(QUICK).acquisition(context(belief, asked=asked))(here) for asked in (1, 100))
-    assert torch.equal(early, late)
+def test_while_there_are_few_data_for_each_parameter_there_are_fewer_cells():
+    assert [DEFAULT.at(asked, 4).cells for asked in (5, 11, 12, 100)] == [200, 200, 300, 300]
+    assert DEFAULT.at(5, 4).draws == 256
+    belief = make_belief(2, 5, 4)
+    early, late = (PredictiveEntropySearch(QUICK).acquisition(context(belief, asked=asked)) for asked in (1, 100))
+    assert isinstance(early, GroupedGain)
+    assert isinstance(late, GroupedGain)
+    assert early.cells.shape[-2] < late.cells.shape[-2]
 
 
 def test_who_says_how_ep_is_done_has_ep():

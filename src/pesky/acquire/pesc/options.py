@@ -11,6 +11,8 @@ from pesky.problem.fields import finite, whole
 
 OF_EP = ("samples", "local_reach", "fine_from")
 """Options of expectation propagation alone."""
+FEW, OF_FEW = 3, 2 / 3
+"""Up to so many questions for each parameter this part of the draws and cells is enough."""
 SHARED = 3
 """Several hyperparameter samples share the cells, down to this part of them each."""
 
@@ -36,7 +38,7 @@ class PescOptions:
     """.. each so-many-th. None: the 4th, the 9th, the 16th and so on, ever fewer but always another."""
     cells: int | None = None
     """Where x* may be, the minimizers of as many draws: joint samples of all rows there say what each would
-    tell (METHOD 9). Fewer in one or two dimensions. None: expectation propagation says it, of `samples`."""
+    tell (METHOD 9). Fewer in fewer than five dimensions, and at first. None: expectation propagation says it, of `samples`."""
     samples_per_cell: int = 20
     """Joint samples, for each of the cells."""
 
@@ -70,9 +72,13 @@ class PescOptions:
     def at(self, asked: int, parameters: int) -> "PescOptions":
         """The options of the question after so many others.
 
-        Extra points make the gain a peak around each x* sample. In many dimensions the samples are too few for their
+        While there are few data for each parameter x* may be nearly anywhere, and no number of cells says where. With
+        EP extra points make the gain a peak around each x* sample. In many dimensions the samples are too few for their
         peaks to meet, and the highest is one sample's, not the most informative place: METHOD 21, F7.
         """
+        if self.cells is not None:
+            few = {"cells": max(2, round(OF_FEW * self.cells)), "draws": self.draws and round(OF_FEW * self.draws)}
+            return replace(self, **few) if asked < FEW * parameters else self
         is_early = asked < self.fine_from * (parameters - 2)
         return replace(self, draws=None, local_reach=None) if is_early else self
 
@@ -89,9 +95,9 @@ class PescOptions:
         return self.coarse if is_due and self.coarse is not None else FINEST
 
     def cells_in(self, parameters: int, hyperparameter_samples: int) -> int:
-        """Cells for each hyperparameter sample: what covers x* grows with the dimensions, to all of them in three."""
+        """Cells for each hyperparameter sample: what covers x* grows with the dimensions, to all of them in five."""
         assert self.cells is not None
-        enough = self.cells * min(1.0, (parameters + 1) / 4)
+        enough = self.cells * min(1.0, (parameters + 1) / 6)
         return math.ceil(enough if hyperparameter_samples == 1 else enough / min(hyperparameter_samples, SHARED))
 
     def steps_in(self, parameters: int) -> int:
@@ -116,7 +122,7 @@ of x*. Against brute force, reaches from 0.15 to 0.2 do alike; 0.3 underestimate
 Without the coarse looks 6 of 500 runs on the noise-free toy problem are not there after 50 evaluations; fine from the
 first question on, it is slower at first in eight dimensions (docs/pesc_options.md)."""
 
-DEFAULT = replace(EP, draws=256, cells=200, polish_steps=5)
+DEFAULT = replace(EP, draws=384, cells=300, polish_steps=5)
 """Nothing is approximated but by the number of samples, also where outcomes are measured apart and in four dimensions,
 where EP mistakes what constraints tell (METHOD 18)."""
 

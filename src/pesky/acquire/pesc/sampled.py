@@ -20,10 +20,12 @@ SINGLE = torch.float32
 
 def sampled_gain(context: Context, options: PescOptions) -> GroupedGain:
     """What a measurement at any x tells about x*."""
-    cells = options.cells_in(len(context.space.parameters), hyperparameter_samples(context.belief))
+    parameters, hyper_samples = len(context.space.parameters), hyperparameter_samples(context.belief)
+    options = options.at(context.asked, parameters)
+    cells = options.cells_in(parameters, hyper_samples)
     with context.timed("x*"):
-        draws = (options.draws or cells) // hyperparameter_samples(context.belief)
-        steps = options.steps_in(len(context.space.parameters))
+        draws = (options.draws or cells) // hyper_samples
+        steps = options.steps_in(parameters)
         optima = context.sample_cells(cells, draws, options.candidates, steps)
     return gain_on_cells(context, options, optima)
 
