@@ -37,8 +37,8 @@ class PescOptions:
     coarse_every: int | None = None
     """.. each so-many-th. None: the 4th, the 9th, the 16th and so on, ever fewer but always another."""
     cells: int | None = None
-    """Where x* may be, the minimizers of as many draws: joint samples of all rows there say what each would
-    tell (METHOD 9). Fewer in fewer than five dimensions, and at first. None: expectation propagation says it, of `samples`."""
+    """Where x* may be, the minimizers of as many draws: joint samples of all rows there say what each would tell
+    (METHOD 9). Fewer in fewer than five dimensions, and at first. None: expectation propagation says it."""
     samples_per_cell: int = 20
     """Joint samples, for each of the cells."""
 
