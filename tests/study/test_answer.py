@@ -114,8 +114,19 @@ def test_who_promised_in_vain_twice_is_not_believed_until_a_promise_is_kept():
     assert answer.params == s.best().params
     assert f"but so it did of #{one.id} and #{other.id}, which do not hold every constraint" in answer.advice
     again = s.ask(confirm=True)
-    s.tell(again, {"f": answer.expected + 0.1, "c": 0.2})
+    s.tell(again, {"f": answer.expected - 1e-3, "c": 0.2})
     assert "so it did of" not in s.recommend().advice
+
+
+def test_an_answer_that_is_no_better_than_what_was_measured_is_a_broken_promise_as_well():
+    s = told(points=AROUND)
+    before = s.best()
+    for worse in (1e-3, 2e-3):
+        asked = s.ask(confirm=True)
+        s.tell(asked, {"f": before.expected + worse, "c": measure(asked.params)["c"]})
+    answer = s.recommend()
+    assert answer.params == s.best().params == before.params
+    assert "but so it did of" in answer.advice
 
 
 def test_with_noise_more_is_a_trifle():

@@ -35,7 +35,7 @@ objective has noise, which few values are known by too well."""
 CONFIRMING = "confirming"
 """What a question says of itself that confirms a recommendation."""
 ENOUGH = 2
-"""Answers in a row that turned out not to hold, from which on none that nobody measured is believed."""
+"""Answers in a row that turned out to be none, from which on none that nobody measured is believed."""
 SAME_POINT = 1e-6
 """Points closer than this in every column are the same to a recommendation."""
 
@@ -170,20 +170,38 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
 
 
 def _broken_promises(grounds: Grounds) -> list[Evaluation]:
-    """The last points that were measured because they were to be the answer, if none of them holds every constraint.
+    """The last points that were measured because they were to be the answer, if none of them turned out to be one.
 
-    One in twenty may turn out so, but hardly `ENOUGH` in a row: then the model is too sure of itself, here at least.
-    With noise a point that holds may seem not to, so there it counts for nothing.
+    One in ten or twenty may turn out so, but hardly `ENOUGH` in a row: then the model is too sure of itself, here at
+    least. With noise a point that holds may seem not to, so there it counts for nothing.
     """
     problem = grounds.problem
     if any(problem.noise.get(c.outcome) != 0 for c in problem.conditions if c.outcome not in problem.known):
         return []
     told = {e.id: (e, point) for point in grounds.points for e in point.evaluations if e.kind == CONFIRMING}
     last = [told[id_] for id_ in sorted(told)[-ENOUGH:]]
-    held = any(
-        all(c.holds(point.told[c.outcome]) for c in problem.conditions if c.outcome in point.told) for _, point in last
-    )
-    return [] if held or len(last) < ENOUGH else [e for e, _ in last]
+    is_any_kept = any(_is_kept(grounds, *promise) for promise in last)
+    return [] if is_any_kept or len(last) < ENOUGH else [e for e, _ in last]
+
+
+def _is_kept(grounds: Grounds, promise: Evaluation, point: MeasuredPoint) -> bool:
+    """Whether a point holds every constraint, and no better one had been measured before it was to be the answer."""
+    problem, objective = grounds.problem, grounds.problem.objective
+    if not _holds(problem, point):
+        return False
+    if objective not in point.told or (problem.noise.get(objective) != 0 and objective not in problem.known):
+        return True
+    before = [
+        each.told[objective]
+        for each in grounds.points
+        if each.evaluations[0].id < promise.id and each.is_complete(problem) and _holds(problem, each)
+    ]
+    return all(problem.sign * (point.told[objective] - other) <= 0 for other in before)
+
+
+def _holds(problem: Problem, point: MeasuredPoint) -> bool:
+    """Whether every constraint of which something was told held there."""
+    return all(c.holds(point.told[c.outcome]) for c in problem.conditions if c.outcome in point.told)
 
 
 def is_no_better(grounds: Grounds, model: Recommendation, measured: Recommendation, trivial: float = TRIVIAL) -> bool:
@@ -315,7 +333,7 @@ def _promised_in_vain(model: Recommendation, broken: Sequence[Evaluation]) -> st
     ids = " and ".join(f"#{e.id}" for e in broken)
     return (
         f"The model expects {model.objective} = {model.expected:.6g} at a point that was not measured; but so it did "
-        f"of {ids}, which do not hold every constraint."
+        f"of {ids}, which do not hold every constraint or are no better than what was measured before."
     )
 
 
@@ -343,11 +361,7 @@ def _passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
         and point.is_complete(problem)
         and grounds.space.contains(point.params)
         and problem.sign * (found.expected - point.told[objective]) > 0
-        and all(
-            condition.holds(point.told[condition.outcome])
-            for condition in problem.conditions
-            if condition.outcome in point.told
-        )
+        and _holds(problem, point)
     ]
     if not better:
         return []
