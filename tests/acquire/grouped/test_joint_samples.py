@@ -7,7 +7,7 @@ from pesky.acquire.grouped.inducing import whiten
 from pesky.acquire.grouped.joint_samples import (
     JointSamples,
     draw_joint_samples,
-    first_pairs,
+    first_part,
     group_by_cell,
     pair_members,
     sum_by_group,
@@ -27,7 +27,9 @@ def test_small_groups_are_left_out_and_infeasible_samples_count_where_there_are_
     cell = torch.tensor([[0] * 5 + [3] * 3 + [2], [1] * 4 + [0] * 5])
     feasible = torch.ones(2, 9, dtype=torch.bool)
     feasible[1] = False
-    groups = group_by_cell(JointSamples(torch.zeros(2, 1, 9, 1), cell, feasible), 4, 2)
+    groups = group_by_cell(
+        JointSamples(torch.zeros(2, 9, 1), torch.zeros(2, 1, 9, dtype=torch.long), cell, feasible), 4, 2
+    )
     assert groups.cell.tolist() == [[0, 3], [0, 1]]
     assert groups.size.tolist() == [[5.0, 3.0], [5.0, 4.0]]
     assert groups.member.tolist() == [[0] * 5 + [1] * 3 + [2], [1] * 4 + [0] * 5]
@@ -46,8 +48,8 @@ def test_half_of_the_samples_mirror_the_others():
     assert bool((cell == samples.cell).all())
     assert bool((is_feasible == samples.is_feasible).all())
 
-    few = first_pairs(samples, 50)
-    assert bool((values_at(few.coordinates, loadings) == first[:, :50]).all())
+    few = first_part(samples)
+    assert bool((few.coordinates == samples.coordinates[:, :50]).all())
     assert few.cell.tolist() == [*cell[:50].tolist(), *cell[201:251].tolist()]
 
 

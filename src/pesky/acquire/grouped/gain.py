@@ -17,7 +17,7 @@ from pesky.acquire.grouped.joint_samples import (
     JointSamples,
     PairMembers,
     draw_joint_samples,
-    first_pairs,
+    first_part,
     group_by_cell,
     pair_members,
     sum_by_group,
@@ -42,8 +42,6 @@ STEPS, RADIUS = 5, (1e-3, 0.3)
 """Of an ascent of the gain, and the least and largest length of the first."""
 CANDIDATES = 128
 """Points all over the space that are looked at: half of others' are enough, since it is large near the cells."""
-ROUGHLY = 4
-"""One in so many of the samples leaves a few of many points."""
 
 
 class GroupedGain(AcquisitionFunction):
@@ -85,7 +83,7 @@ class GroupedGain(AcquisitionFunction):
         """Rows whose measurement is a yes or a no."""
         self.infeasible_share = float((~samples.is_feasible).double().mean())
         """Of all samples, those that are feasible nowhere."""
-        self.memory_per_point = samples.coordinates[..., 0].numel() * (2 if awaited is None else 5)
+        self.memory_per_point = samples.order.numel() * (2 if awaited is None else 5)
 
     @property
     def effort(self) -> Effort:
@@ -97,8 +95,8 @@ class GroupedGain(AcquisitionFunction):
         return Effort(steps=STEPS, radius=(distance / 4).clamp(*RADIUS), candidates=CANDIDATES)
 
     def rough(self) -> AcquisitionFunction | None:
-        count = self.samples.coordinates.shape[-2] // ROUGHLY
-        few, awaited = first_pairs(self.samples, count), self.awaited and self.awaited.first_pairs(count)
+        few = first_part(self.samples)
+        awaited = self.awaited and self.awaited.first_pairs(few.order.shape[-1])
         groups = group_by_cell(few, self.cells.shape[-2], SMALLEST_GROUP if awaited is None else SMALLEST_GROUP + MORE)
         parts = (self.belief, self.whitened, self.cells, few, groups, awaited)
         return GroupedGain(*parts, None, self.resolution, self.active)
@@ -115,9 +113,14 @@ class GroupedGain(AcquisitionFunction):
         return pair_members(self.groups.member, self.amplitude.shape[-1], self.groups.cell.shape[-1] + 1)
 
     @cached_property
+    def _coordinates(self) -> Float[Tensor, "*b a h r"]:
+        return self.samples.coordinates
+
+    @cached_property
     def _numbers(self) -> NumberGroups:
-        sums = GroupSums(sizes(self.groups), ())
-        return number_groups(self.samples.coordinates, self._members, sums, self.noise, self.amplitude)
+        rows, slots, sums = self.amplitude.shape[-1], self.groups.cell.shape[-1] + 1, GroupSums(sizes(self.groups), ())
+        members = pair_members(self.groups.member, rows, slots, self.samples.order)
+        return number_groups(self.samples.vectors, members, sums, self.noise, self.amplitude)
 
     def _of_all_rows(self, gains: Float[Tensor, "*b a x"]) -> Float[Tensor, "*b j x"]:
         return gains if self.active is None else self.active.gains_of_all(gains)
@@ -132,7 +135,7 @@ class GroupedGain(AcquisitionFunction):
     def _powers(self, at: SampledAt, some: slice = slice(None)) -> tuple[Float[Tensor, "*b j h x"], ...]:
         """Of some of the samples, what is summed over groups; of their mirror images it is the same but for signs."""
         if self.awaited is None or at.weights is None:
-            return powers(values_at(self.samples.coordinates[..., some, :], at.loadings))
+            return powers(values_at(self._coordinates[..., some, :], at.loadings))
         surprise = values_at(self.awaited.coordinates[..., some, :], at.loadings)
         return powers(surprise, values_at(self.awaited.measured[..., some, :], at.weights))
 
@@ -160,7 +163,7 @@ class GroupedGain(AcquisitionFunction):
         These are by the jackknife: from how the values change as a part of the samples is left out. With points
         pending they are too large: what these tell stays that of all samples.
         """
-        size = PARTS * self.samples.coordinates.shape[:-2].numel() * (self.groups.cell.shape[-1] + 1)
+        size = PARTS * self.samples.order.shape[:-1].numel() * (self.groups.cell.shape[-1] + 1)
         found = [self._jackknife(chunk) for chunk in X.split(max(1, BLOCK[X.device.type] // size))]
         value, error = (torch.cat(each) for each in zip(*found, strict=True))
         return value, error
@@ -180,7 +183,7 @@ class GroupedGain(AcquisitionFunction):
 
     def _sums_of_parts(self, at: SampledAt) -> list[Float[Tensor, "*b _ t g _"]]:
         """The size and then the sums as in `GroupSums`, over each of t parts of the samples by itself."""
-        slots, pairs, points = self.groups.cell.shape[-1] + 1, self.samples.coordinates.shape[-2], at.mean.shape[-1]
+        slots, pairs, points = self.groups.cell.shape[-1] + 1, self.samples.order.shape[-1], at.mean.shape[-1]
         # a sample and its mirror image are left out together
         part = (torch.arange(pairs, device=at.mean.device) % PARTS).repeat(2)
         halves = (part * slots + self.groups.member).unflatten(-1, (2, pairs))

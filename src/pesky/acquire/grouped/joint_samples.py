@@ -16,6 +16,8 @@ FEW_FEASIBLE = 0.02
 """The share of samples with a feasible cell below which the others count as well."""
 BOX_SIDE = 0.02
 """Side of the boxes, in the smallest lengthscales, of which each holds one cell at most."""
+PARTS = 4
+"""Parts of the samples, the first of which leaves a few of many points (`first_part`)."""
 BLOCK = {"cpu": 8_000_000, "cuda": 800_000_000}
 """Numbers in the largest tensor while samples are summed, on each kind of device."""
 LOOKED_AT = {"cpu": 250_000, "cuda": 800_000_000}
@@ -25,11 +27,18 @@ LOOKED_AT = {"cpu": 250_000, "cuda": 800_000_000}
 class JointSamples(NamedTuple):
     """Joint samples of all rows, the second half of which mirrors the first, and the cell of each one's minimum."""
 
-    coordinates: Float[Tensor, "*b j h r"]
-    """Whitened, see `inducing`, of the first half; those of the second have the other sign."""
+    vectors: Float[Tensor, "*b h r"]
+    """Whitened coordinates, see `inducing`, which all rows share."""
+    order: Int[Tensor, "*b j h"]
+    """Which of these vectors a row has in each sample of the first half; in the second it has the other sign."""
     cell: Int[Tensor, "*b s"]
     """Of a sample that is feasible nowhere, the cell of the least violation."""
     is_feasible: Bool[Tensor, "*b s"]
+
+    @property
+    def coordinates(self) -> Float[Tensor, "*b j h r"]:
+        """Those of every row, in the order of the samples."""
+        return in_order(self.vectors, self.order)
 
 
 def draw_joint_samples(
@@ -51,8 +60,9 @@ def draw_joint_samples(
     batch, (rows, rank) = moments.mean.shape[:-2], loadings.shape[-3:-1]
     # An accelerator makes other numbers for another rank, which is one of the whole batch: there are all drawn.
     most = whitened.whitening.shape[-1] if loadings.is_cuda else rank
-    shared = normal_blocks(seeds[..., 0], most, -(-count // 2), like=loadings)[..., :rank, :].to(dtype).mT
-    coordinates = in_own_order(shared, seeds)
+    shared = normal_blocks(seeds[..., 0], most, -(-count // 2), like=loadings)[..., :rank, :].to(dtype)
+    shared = shared.mT.contiguous()
+    order = own_orders(shared.shape[-2], seeds).to(shared.device)
     block = max(1, LOOKED_AT[loadings.device.type] // moments.mean.numel())
     likelihoods, mean, amplitude = belief.likelihoods, moments.mean, belief.amplitude.to(dtype)
     if not likelihoods.is_objective_limited:
@@ -62,29 +72,42 @@ def draw_joint_samples(
         mean = mean - lowest
     mean, loadings = mean.to(dtype).flatten(0, -2)[:, None, :], loadings.to(dtype).flatten(0, -3)
     halves: tuple[list[tuple[Tensor, Tensor]], ...] = ([], [])
-    for some in coordinates.split(block, -2):
+    for which in order.split(block, -1):
+        some = in_order(shared, which)
         apart = torch.bmm(some.flatten(0, -3), loadings)
         for half, z in zip(halves, (mean + apart, mean - apart), strict=True):
             rows_of_each = likelihoods.inequalities(z.view(*batch, rows, some.shape[-2], -1), -3)
             half.append(lowest_feasible(rows_of_each, likelihoods.units(amplitude.sqrt()), cell_mask))
     cell, is_feasible = (torch.cat(each, -1) for each in zip(*halves[0], *halves[1], strict=True))
-    return JointSamples(coordinates, cell, is_feasible)
+    return JointSamples(shared, order, cell, is_feasible)
 
 
-def first_pairs(samples: JointSamples, count: int) -> JointSamples:
-    """Of the samples the first `count`, and their mirror images."""
-    pairs = samples.coordinates.shape[-2]
-    cell, is_feasible = (t.unflatten(-1, (2, pairs))[..., :count].flatten(-2) for t in samples[1:])
-    return JointSamples(samples.coordinates[..., :count, :], cell, is_feasible)
+def first_part(samples: JointSamples) -> JointSamples:
+    """One in `PARTS` of the samples, and their mirror images."""
+    pairs = samples.order.shape[-1]
+    count = pairs // PARTS
+    cell, is_feasible = (t.unflatten(-1, (2, pairs))[..., :count].flatten(-2) for t in samples[2:])
+    return JointSamples(samples.vectors[..., :count, :], samples.order[..., :count], cell, is_feasible)
 
 
-def in_own_order(shared: Float[Tensor, "*b h r"], seeds: Int[Tensor, "*b j"]) -> Float[Tensor, "*b j h r"]:
-    """The same vectors for every row, in the order of its seed."""
-    h, r = shared.shape[-2:]
-    orders = [torch.randperm(h, generator=torch.Generator().manual_seed(seed)) for seed in seeds.flatten().tolist()]
-    order = torch.stack(orders).view(-1, seeds.shape[-1], h)
-    order = order + h * torch.arange(len(order))[:, None, None]  # each batch element has vectors of its own
-    return shared.reshape(-1, r).index_select(0, order.flatten().to(shared.device)).view(*seeds.shape, h, r)
+def own_orders(count: int, seeds: Int[Tensor, "*b j"]) -> Int[Tensor, "*b j h"]:
+    """An order of so many vectors for every row, by its seed: of each part by itself, so that parts are kept."""
+    part = count // PARTS
+    sizes = [part] * (PARTS - 1) + [count - (PARTS - 1) * part]
+    orders = []
+    for seed in seeds.flatten().tolist():
+        generator = torch.Generator().manual_seed(seed)
+        parts = [torch.randperm(size, generator=generator) + i * part for i, size in enumerate(sizes)]
+        orders.append(torch.cat(parts))
+    return torch.stack(orders).view(*seeds.shape, count)
+
+
+def in_order(vectors: Float[Tensor, "*b h r"], order: Int[Tensor, "*b j n"]) -> Float[Tensor, "*b j n r"]:
+    """The vectors of each row, in its order."""
+    *batch, h, r = vectors.shape
+    first = h * torch.arange(math.prod(batch), device=order.device)
+    index = order + first.view(*batch, *(1,) * (order.dim() - len(batch)))  # each batch element has its own vectors
+    return vectors.reshape(-1, r).index_select(0, index.flatten()).view(*order.shape, r)
 
 
 def values_at(coordinates: Float[Tensor, "*b j h r"], loadings: Float[Tensor, "*b j r x"]) -> Float[Tensor, "*b j h x"]:
@@ -151,11 +174,19 @@ class PairMembers(NamedTuple):
     groups: int
 
 
-def pair_members(member: Int[Tensor, "*b s"], rows: int, groups: int) -> PairMembers:
-    """The lines of samples that are members of these groups, with so many rows each."""
+def pair_members(
+    member: Int[Tensor, "*b s"], rows: int, groups: int, order: Int[Tensor, "*b j h"] | None = None
+) -> PairMembers:
+    """The lines of samples that are members of these groups, with so many rows each.
+
+    With an order, of each row in the order of its vectors instead of that of the samples.
+    """
     *batch, samples = member.shape
     offset = groups * torch.arange(math.prod(batch) * rows, device=member.device).view(*batch, rows, 1, 1)
     lines = member.view(*batch, 1, 2, samples // 2) + offset
+    if order is not None:
+        sample_of = torch.argsort(order, -1)[..., None, :]
+        lines = torch.gather(lines, -1, sample_of.expand(lines.shape))
     return PairMembers(lines[..., 0, :].flatten(), lines[..., 1, :].flatten(), groups)
 
 

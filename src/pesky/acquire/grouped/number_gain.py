@@ -11,6 +11,7 @@ and the gain is H of all samples less the mean of those of the groups. The deriv
     dH/du = [1/2 - 2 c s (1 - s)] / V,    dH/d unsampled = (1/2 + 2 c s^2) / V.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import torch
@@ -27,10 +28,12 @@ from pesky.infer.predict import VARIANCE_FLOOR
 class NumberGroups(NamedTuple):
     """What the gains at all x share, of g - 1 groups and last of all samples."""
 
-    coordinates: Float[Tensor, "*b j h r"]
+    vectors: Float[Tensor, "*b h r"]
+    """Coordinates that all rows share: what they are multiplied with is read once for all of them."""
     members: PairMembers
+    """In the order of the vectors."""
     together: Float[Tensor, "*b j g r"]
-    """The sums of their coordinates: a sum of values is one of these, at x."""
+    """The sums of the members' coordinates: a sum of values is one of these, at x."""
     size: Float[Tensor, "*b 1 g 1"]
     freedom: Float[Tensor, "*b 1 g 1"]
     bias: Float[Tensor, "*b 1 g 1"]
@@ -43,7 +46,7 @@ class NumberGroups(NamedTuple):
 
 
 def number_groups(
-    coordinates: Float[Tensor, "*b j h r"],
+    vectors: Float[Tensor, "*b h r"],
     members: PairMembers,
     sums: GroupSums,
     noise: Float[Tensor, "*b j"],
@@ -54,9 +57,20 @@ def number_groups(
     bias = 0.5 * (torch.digamma(freedom / 2) - torch.log(freedom / 2))
     weight = torch.nn.functional.pad(-sums.share, (0, 1), value=1.0)[..., None, :, None]
     floor = VARIANCE_FLOOR * amplitude[..., None, None]
-    together = last_of_all(sum_by_group(coordinates, members, -1))
+    together = last_of_all(_sum_vectors(vectors, members, amplitude.shape[-1]))
     size = sums.size.clamp(min=1.0)
-    return NumberGroups(coordinates, members, together, size, freedom, bias, weight, noise[..., None, None], floor)
+    return NumberGroups(vectors, members, together, size, freedom, bias, weight, noise[..., None, None], floor)
+
+
+def _sum_vectors(vectors: Float[Tensor, "*b h r"], members: PairMembers, rows: int) -> Float[Tensor, "*b j g r"]:
+    """The sums of vectors over the members of each group, mirror images with the other sign, row by row."""
+    *batch, h, r = vectors.shape
+    sums = vectors.new_zeros(math.prod(batch) * rows * members.groups, r)
+    of_rows = zip(members.own.view(-1, h), members.mirrored.view(-1, h), strict=True)
+    for i, (own, mirrored) in enumerate(of_rows):
+        shared = vectors.view(-1, h, r)[i // rows]
+        sums.index_add_(0, own, shared).index_add_(0, mirrored, shared, alpha=-1)
+    return sums.view(*batch, rows, members.groups, r).double()
 
 
 def number_gain(at: SampledAt, groups: NumberGroups) -> Float[Tensor, "*b j x"]:
@@ -67,7 +81,9 @@ def number_gain(at: SampledAt, groups: NumberGroups) -> Float[Tensor, "*b j x"]:
 class NumberGain(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, loadings: Tensor, unsampled: Tensor, groups: NumberGroups) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
-        value = groups.coordinates @ loadings.to(groups.coordinates)
+        (rows, _, columns), vectors = loadings.shape[-3:], groups.vectors
+        value = vectors @ loadings.to(vectors).movedim(-3, -2).flatten(-2)
+        value = value.unflatten(-1, (rows, columns)).movedim(-2, -3).contiguous()
         first = groups.together @ loadings
         second = last_of_all(sum_by_group(value.square(), groups.members, 1))
         sampled = torch.addcdiv(second, first.square(), groups.size, value=-1).div_(groups.freedom).clamp_(min=0.0)
@@ -93,6 +109,7 @@ class NumberGain(torch.autograd.Function):
         of_member = torch.cat([by_second[..., :-1, :] + by_second[..., -1:, :], by_second[..., -1:, :]], -2)
         lines = of_member.to(value).flatten(0, -2)
         by_square = (lines[groups.members.own] + lines[groups.members.mirrored]).view(value.shape)
-        by_value = by_square.mul_(value).mul_(2).mT.contiguous()
-        by_loadings = (by_value @ groups.coordinates).mT + groups.together.mT @ by_first
+        by_value = by_square.mul_(value).mul_(2).mT
+        by_loadings = (by_value.flatten(-3, -2) @ groups.vectors).unflatten(-2, by_value.shape[-3:-1]).mT
+        by_loadings = by_loadings + groups.together.mT @ by_first
         return by_loadings, by_unsampled.sum(-2), None
