@@ -129,6 +129,15 @@ def test_an_answer_that_is_no_better_than_what_was_measured_is_a_broken_promise_
     assert "but so it did of" in answer.advice
 
 
+def test_what_was_promised_under_one_threshold_says_nothing_of_another():
+    s = told(points=AROUND)
+    for _ in range(2):
+        asked = s.ask(confirm=True)
+        s.tell(asked, measure(asked.params))
+    limit = max(measure(e.params)["c"] for e in list(s.evaluations.values())[-2:]) + 0.01
+    assert "so it did of" not in s.what_if({"c": limit}).advice
+
+
 def test_with_noise_more_is_a_trifle():
     def study(noise: float) -> Study:
         s = Study(Problem({"x": Real(0, 1)}, minimize="f", noise=noise))

@@ -62,6 +62,8 @@ class Grounds:
     """The values that are not believed, though they were told."""
     failed: tuple[Evaluation, ...] = ()
     """Those that failed, of tasks whose failures are not learnt: the model does not know of them."""
+    is_hypothetical: bool = False
+    """Whether thresholds are others than those that questions were asked under."""
 
     @classmethod
     def of(cls, surrogates: Surrogates, evaluations: Mapping[int, Evaluation]) -> "Grounds":
@@ -106,7 +108,7 @@ class Grounds:
             constraints[k] = replace(constraints[k], threshold=threshold)
         problem = replace(self.problem, constraints=constraints)
         conditions = conditions_of(problem, self.observations, always=True)
-        return replace(self, problem=problem, belief=with_conditions(self.belief, conditions))
+        return replace(self, problem=problem, belief=with_conditions(self.belief, conditions), is_hypothetical=True)
 
     def at(self, u: Float[Tensor, " d"]) -> MeasuredPoint | None:
         """What was measured at a point, if anything was."""
@@ -158,7 +160,7 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
         return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
     if not model.is_confident:
         return replace(model, advice=_advice_alone(model))
-    if not model.is_measured and (broken := _broken_promises(grounds)):
+    if not model.is_measured and not grounds.is_hypothetical and (broken := _broken_promises(grounds)):
         return replace(measured, advice=f"{_advice_alone(measured)} {_promised_in_vain(model, broken)}")
     if is_no_better(grounds, model, measured):
         return replace(measured, advice=f"{_advice_alone(measured)} No other point is expected to be better by much.")
