@@ -209,5 +209,5 @@ def test_no_run_stays_at_a_local_solution_for_the_sake_of_its_digits():
     """Of the toy problem's runs without coarse looks, this one is stuck at a gap of 0.15 from 10 evaluations on."""
     benchmark = toy()
     study = Study(benchmark.problem, seed=49)
-    study.run(benchmark.evaluate, 20)
+    study.run(benchmark.evaluate, 25)
     assert benchmark.utility_gap(study.recommend().params) < 1e-3
