@@ -133,7 +133,7 @@ def whiten(belief: Belief, points: Float[Tensor, "*b k d"], counts: Sequence[int
 
 
 def _by_pivots(
-    covariance: Float[Tensor, "*b j k k"], amplitude: Float[Tensor, "*b j"], is_own: Bool[Tensor, "*#b k"] | None
+    covariance: Float[Tensor, "*b j k k"], amplitude: Float[Tensor, "*b j"], is_own: Bool[Tensor, "*#b #j k"] | None
 ) -> tuple[Float[Tensor, "*b j k k"], Bool[Tensor, "*b j"]]:
     """The inverse of the Cholesky factor, in a fraction of the time of axes, and whether the points are far apart.
 
