@@ -85,7 +85,7 @@ class Case(NamedTuple):
             assert torch.equal(together.told.task[i], alone.told.task[0])
             near(together.told.u[i], alone.told.u[0], self.tolerance)
             near(together.told.values[i], alone.told.values[0], 100 * TOLERANCE)  # functions that may be steep
-            near(together.gaps[0][i], alone.gaps[0][0])
+            near(together.gaps[0][i], alone.gaps[0][0], max(self.tolerance, TOLERANCE))
 
 
 def rarely_feasible(seeds: tuple[int, ...]) -> Worlds:
@@ -115,7 +115,7 @@ CASES = {
     "pesc-decoupled": Case("toy", rule_of("pesc", options=QUICK), measured_separately),
     "slice": Case("1", rule_of("pesc", options=QUICK), measured_separately, model=SLICE),
     "slice-paper": Case("1", rule_of("pesc", options=PLAIN), model=SLICE),
-    "random-task": Case("1", RandomTask(), measured_separately),
+    "random-task": Case("1", RandomTask(), measured_separately, tolerance=1e-3),
 }
 
 
@@ -169,7 +169,7 @@ def test_some_keep_away_from_excluded_regions(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_some_doubt_their_model(monkeypatch: pytest.MonkeyPatch):
-    sure = 0.45
+    sure = 0.392
     monkeypatch.setattr(choosing, "NEGLIGIBLE", sure)
     found = watch(monkeypatch, lockstep, "select")
     CASES["pesc-decoupled"].check()
