@@ -5,7 +5,7 @@ from small_beliefs import make_belief
 
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model.paths import ROUGH
-from pesky.optimum.minimize import Minimizers, best_candidates, polish
+from pesky.optimum.minimize import Minimizers, best_candidates, lowest_feasible, polish
 
 GRID = torch.cartesian_prod(*[torch.linspace(0, 1, 201)] * 2)
 
@@ -151,3 +151,10 @@ def test_lengthscales_that_differ_by_axis_do_not_slow_the_search_down():
         for each in (lengthscale, torch.ones(1, 4))
     )
     assert known < unknown - 0.02
+
+
+def test_the_minimum_is_sought_where_feasible_and_else_the_least_violation():
+    z = torch.tensor([[[0.0, 1.0, 2.0, -9.0], [0.0, 1.0, 2.0, -9.0]], [[-1.0, 0.5, 1.0, 3.0], [-4.0, -3.0, -2.0, 5.0]]])
+    cell, feasible = lowest_feasible(z, torch.ones(2), torch.tensor([True, True, True, False]))
+    assert cell.tolist() == [1, 2]
+    assert feasible.tolist() == [True, False]

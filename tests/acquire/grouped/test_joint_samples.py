@@ -1,4 +1,4 @@
-"""Where samples have their minimum, and how they are grouped."""
+"""Samples and their mirror images, and how they are grouped."""
 
 import torch
 from small_beliefs import make_belief
@@ -14,13 +14,6 @@ from pesky.acquire.grouped.joint_samples import (
     values_at,
 )
 from pesky.optimum.minimize import lowest_feasible
-
-
-def test_the_minimum_is_sought_where_feasible_and_else_the_least_violation():
-    z = torch.tensor([[[0.0, 1.0, 2.0, -9.0], [0.0, 1.0, 2.0, -9.0]], [[-1.0, 0.5, 1.0, 3.0], [-4.0, -3.0, -2.0, 5.0]]])
-    cell, feasible = lowest_feasible(z, torch.ones(2), torch.tensor([True, True, True, False]))
-    assert cell.tolist() == [1, 2]
-    assert feasible.tolist() == [True, False]
 
 
 def test_small_groups_are_left_out_and_infeasible_samples_count_where_there_are_no_others():

@@ -15,7 +15,7 @@ from pesky.model.belief import Belief, SelectsRows, for_hyper_samples, over_hype
 from pesky.model.limited import with_conditions, without_conditions
 
 DEVIATIONS = 6.0
-"""Deviations from its bounds at which a constraint holds: 6,000 samples of 300 cells break it in one ask of 600"""
+"""Deviations from its bounds at which a constraint holds: 6,000 samples of 300 cells break it in one ask of 600."""
 
 
 class ActiveRows(NamedTuple):

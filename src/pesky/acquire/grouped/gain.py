@@ -35,7 +35,7 @@ CENTERS = 64
 """Of each batch element, the most probable cells that the search looks near."""
 MORE = 2
 """Samples that a group must have besides where something is pending."""
-PARTS = 20
+JACKKNIFE_PARTS = 20
 """Parts of the samples that are left out in turn, for the standard error."""
 SMALLEST_GROUP = 2
 STEPS, RADIUS = 5, (1e-3, 0.3)
@@ -163,7 +163,7 @@ class GroupedGain(AcquisitionFunction):
         These are by the jackknife: from how the values change as a part of the samples is left out. With points
         pending they are too large: what these tell stays that of all samples.
         """
-        size = PARTS * self.samples.order.shape[:-1].numel() * (self.groups.cell.shape[-1] + 1)
+        size = JACKKNIFE_PARTS * self.samples.order.shape[:-1].numel() * (self.groups.cell.shape[-1] + 1)
         found = [self._jackknife(chunk) for chunk in X.split(max(1, BLOCK[X.device.type] // size))]
         value, error = (torch.cat(each) for each in zip(*found, strict=True))
         return value, error
@@ -177,7 +177,7 @@ class GroupedGain(AcquisitionFunction):
             self._gains(at, whole.without(GroupSums(own, tuple(part))))
             for own, *part in zip(*(last_of_all(t).unbind(-3) for t in (size, *sums)), strict=True)
         ])  # fmt: skip
-        variance = (PARTS - 1) * left_out.var(0, correction=0).reshape(-1, *value.shape[-2:])
+        variance = (JACKKNIFE_PARTS - 1) * left_out.var(0, correction=0).reshape(-1, *value.shape[-2:])
         # Hyperparameter samples have independent errors, and their values are averaged.
         return value.reshape(variance.shape).mean(0).mT, variance.sum(0).sqrt().mT / len(variance)
 
@@ -185,7 +185,7 @@ class GroupedGain(AcquisitionFunction):
         """The size and then the sums as in `GroupSums`, over each of t parts of the samples by itself."""
         slots, pairs, points = self.groups.cell.shape[-1] + 1, self.samples.order.shape[-1], at.mean.shape[-1]
         # a sample and its mirror image are left out together
-        part = (torch.arange(pairs, device=at.mean.device) % PARTS).repeat(2)
+        part = (torch.arange(pairs, device=at.mean.device) % JACKKNIFE_PARTS).repeat(2)
         halves = (part * slots + self.groups.member).unflatten(-1, (2, pairs))
         block = max(1, BLOCK[at.mean.device.type] // (self.memory_per_point // pairs * points))
         sums: list[Tensor] = []
@@ -193,9 +193,9 @@ class GroupedGain(AcquisitionFunction):
             some = slice(start, start + block)
             member, values = halves[..., some].flatten(-2), self._powers(at, some)
             one = torch.ones_like(member[..., : member.shape[-1] // 2], dtype=values[0].dtype)[..., None, :, None]
-            size = sum_by_group(one, pair_members(member, 1, PARTS * slots), 1)
-            found = [size, *sum_powers(values, pair_members(member, at.mean.shape[-2], PARTS * slots))]
-            added = [t.unflatten(-2, (PARTS, slots)) for t in found]
+            size = sum_by_group(one, pair_members(member, 1, JACKKNIFE_PARTS * slots), 1)
+            found = [size, *sum_powers(values, pair_members(member, at.mean.shape[-2], JACKKNIFE_PARTS * slots))]
+            added = [t.unflatten(-2, (JACKKNIFE_PARTS, slots)) for t in found]
             sums = [a + b for a, b in zip(sums, added, strict=True)] if sums else added
         return sums
 
