@@ -45,14 +45,23 @@ def prepare_pesc(
 
 
 def prepare_recommend(measured: Measured, seed: int, device: str = "cpu") -> Callable[[], None]:
-    """A recommendation of a study, whatever it has asked: it is by a fit of its own."""
+    """A recommendation of a study that was asked: all but the last of the data were believed before."""
     study, tell = _study(measured, seed, "default", device)
-    tell(slice(None))
+    tell(slice(None, -1))
+    study.belief()
+    tell(slice(-1, None))
 
     def recommend() -> None:
         study.recommend()
 
     return recommend
+
+
+def study_of(measured: Measured, seed: int) -> pesky.Study:
+    """A study that was told all of the data."""
+    study, tell = _study(measured, seed, "default", "cpu")
+    tell(slice(None))
+    return study
 
 
 def _study(measured: Measured, seed: int, options: str, device: str) -> tuple[pesky.Study, Callable[[slice], None]]:

@@ -1,14 +1,15 @@
-"""Moments and their gradients, without autograd, against autograd; and large matrices in blocks against whole ones."""
+"""Moments and their derivatives against autograd; and large matrices in blocks against whole ones."""
 
 import pytest
 import torch
 from small_beliefs import make_belief
+from torch import Tensor
 
 from pesky.likelihood import Conditions
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model import kernel as kernels
 from pesky.model.limited import with_conditions
-from pesky.model.moments import moments_of, slopes_of
+from pesky.model.moments import Expansion, expand, moments_of
 
 
 class Bare:
@@ -32,8 +33,8 @@ def test_slopes_are_those_of_autograd(name):
     belief = beliefs()[name]
     X = torch.rand(*belief.amplitude.shape[:-1], 7, 2, generator=torch.Generator().manual_seed(3))
     X.select(-2, 0).copy_(belief.X[0, 0])  # at a datum, where distances are zero
-    moments, slopes = slopes_of(belief, X)
-    expected, by_x = slopes_of(Bare(belief), X)  # pyright: ignore[reportArgumentType]
+    moments, slopes, _ = expand(belief, X)
+    expected, by_x, _ = expand(Bare(belief), X)  # pyright: ignore[reportArgumentType]
     both = moments_of(belief, X)
     for mine, other, autograd in zip(moments, both, expected, strict=True):
         torch.testing.assert_close(mine, autograd, rtol=1e-9, atol=1e-9)
@@ -42,12 +43,36 @@ def test_slopes_are_those_of_autograd(name):
         torch.testing.assert_close(mine, autograd, rtol=1e-6, atol=1e-7)
 
 
+def weighted(e: Expansion, by_mean: Tensor, by_variance: Tensor) -> Tensor:
+    """The gradient of the weighted sum of all moments."""
+    return (by_mean[..., None] * e.slopes.mean + by_variance[..., None] * e.slopes.variance).sum(-3)
+
+
+@pytest.mark.parametrize("name", ["plain", "padded", "several", "se"])
+def test_curvatures_are_difference_quotients_of_slopes(name):
+    belief, generator = beliefs()[name], torch.Generator().manual_seed(4)
+    *b, rows = belief.amplitude.shape
+    X = torch.rand(*b, 5, 2, generator=generator)
+    weights = torch.randn(*b, rows, 5, generator=generator), torch.randn(*b, rows, 5, generator=generator)
+    steps = 1e-5 * torch.eye(2)
+    ahead, behind = ([weighted(expand(belief, X + sign * step), *weights) for step in steps] for sign in (1, -1))
+    expected = (torch.stack(ahead, -1) - torch.stack(behind, -1)) / 2e-5
+    curvatures = expand(belief, X).curvatures
+    assert curvatures is not None
+    found = curvatures(*weights)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(found, found.mT)
+
+
 def test_conditions_change_no_moments():
-    belief = beliefs()["plain"]
+    belief, generator = beliefs()["plain"], torch.Generator().manual_seed(3)
     limited = with_conditions(belief, Conditions((1, 2, 2), (1, 1, -1), torch.tensor([0.1, -1.0, 1.0]), 3))
-    X = torch.rand(4, 2, generator=torch.Generator().manual_seed(3))
-    for mine, others in zip(slopes_of(limited, X), slopes_of(belief, X), strict=True):
-        torch.testing.assert_close(tuple(mine), tuple(others))
+    X, weights = torch.rand(4, 2, generator=generator), torch.randn(2, 3, 4, generator=generator)
+    mine, others = expand(limited, X), expand(belief, X)
+    torch.testing.assert_close(mine[:2], others[:2])
+    assert mine.curvatures is not None
+    assert others.curvatures is not None
+    torch.testing.assert_close(mine.curvatures(*weights), others.curvatures(*weights))
 
 
 @pytest.mark.parametrize("kernel", ["se", "matern52"])

@@ -4,13 +4,15 @@ import math
 
 import pytest
 import torch
+from small_beliefs import hyperparameters
 
 from pesky import GP, Choice, FixedHyperparameters, Integer, Problem, ProblemError, Real
 from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.likelihood.rows import PROBIT
 from pesky.model import GaussianProcess, fit
+from pesky.model.evidence import MarginalLikelihood
 from pesky.model.latent import pseudo_measurements
-from pesky.model.surrogate import scaled
+from pesky.model.surrogate import _is_surprised, scaled
 from pesky.observations import Observations, collect
 from pesky.problem import Task
 from pesky.space import Space
@@ -272,3 +274,19 @@ def test_a_fit_goes_on_from_the_last_one_until_there_are_a_tenth_more_values_or_
     assert fitted(57, second).searched == 57  # a tenth more
     assert fitted(51, first, last=3.0).searched == 51  # a surprise
     assert fitted(51, second).searched == 51  # nothing new: something else has changed
+
+
+@pytest.mark.parametrize(
+    ("deviations", "is_far"),
+    [((2.9,), False), ((3.1,), True), ((2.2, 2.2), False), ((2.2,) * 4, True), ((3.1, 0.1, 0.1, 0.1), False)],
+)
+def test_new_values_are_a_surprise_by_what_they_are_together(deviations, is_far):
+    z, n = torch.tensor([[0.5] * 6 + list(deviations)]), 6 + len(deviations)
+    h = hyperparameters(1, 1, noise=0.1)
+    # of which [K^-1]_ii = z^2 - 2 by_log_datum_noise / noise = 1
+    by_datum_noise = 0.05 * (z.square() - 1)
+    given = {name: torch.zeros(1, n) for name in MarginalLikelihood._fields}
+    explained = MarginalLikelihood(**{**given, "by_value": -z, "by_log_datum_noise": by_datum_noise})
+    one = torch.ones(1)
+    o = Observations(torch.rand(1, n, 1), z, torch.ones(1, n, dtype=torch.bool), one, one, one, one, ("gaussian",))
+    assert _is_surprised(explained, h, o, torch.tensor([len(deviations)])) is is_far

@@ -71,6 +71,32 @@ def test_problems_of_hock_and_schittkowski(problem, start, optimum, value):
     assert found.violation.item() < 1e-5
 
 
+@pytest.mark.parametrize(
+    ("problem", "start", "value", "steps"),
+    [(hs43, [0.0, 0.0, 0.0, 0.0], -44.0, 5), (rosenbrock, [-1.2, 1.0], 0.0, 30)],
+    ids=["hs43", "rosenbrock"],
+)
+def test_second_derivatives_spare_steps(problem, start, value, steps):
+    at = torch.empty(0)
+
+    def evaluate(x: Tensor) -> tuple[Tensor, Tensor]:
+        nonlocal at
+        at = x
+        return differentiated(problem)(x)
+
+    def curvature(weights: Tensor, some: Tensor) -> Tensor:
+        assert len(some) == len(weights) == len(at)
+        hessian, own = torch.autograd.functional.hessian, zip(at, weights, strict=True)
+        return torch.stack([hessian(lambda x, w=w: (w * problem(x[None])[0]).sum(), x) for x, w in own])
+
+    def error(how: sqp.Curvature | None) -> float:
+        low, high = (torch.full((len(start),), end) for end in (-3.0, 3.0))
+        found = sqp.minimize(evaluate, torch.tensor([start]), low, high, radius=0.1, steps=steps, curvature=how)
+        return abs(found.values[0, 0].item() - value) + found.violation.item()
+
+    assert error(curvature) < 0.02 * error(None)
+
+
 def test_solutions_on_the_box_are_found():
     found = solve(lambda x: (x[:, 0] - 2 * x[:, 1] + (x[:, 2] - 0.3) ** 2)[:, None], [[0.5, 0.5, 0.9]], 0, 1, steps=30)
     torch.testing.assert_close(found.x[0], torch.tensor([0.0, 1.0, 0.3]), rtol=0, atol=1e-6)

@@ -6,11 +6,13 @@ from scipy.stats import norm
 from small_beliefs import hyperparameters, make_belief
 
 from pesky import Integer, Problem, Real
+from pesky.likelihood import Conditions
 from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.likelihood.rows import PROBIT
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model.latent import pseudo_measurements
-from pesky.optimum.recommend import _lowest, assess, recommend
+from pesky.model.limited import with_conditions
+from pesky.optimum.recommend import _curvature, _differentiated, assess, recommend
 from pesky.space import Space
 
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
@@ -56,14 +58,42 @@ def test_the_recommendation_is_the_lowest_mean_that_qualifies(samples, level):
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
-def test_in_ten_dimensions_it_is_where_many_more_steps_would_end(monkeypatch, seed):
+def test_in_ten_dimensions_it_is_where_many_more_searches_would_end(seed):
     belief = make_belief(5, 80, 10, seed, "matern52", lengthscale=1.5, noise=1e-4, offsets=(0.7,) * 4)
     space = Space({f"x{i}": Real(0, 1) for i in range(10)})
     found = recommend(belief, space, confidence(belief), 0)
-    monkeypatch.setattr(_lowest, "__defaults__", (100,))
-    longer = recommend(belief, space, confidence(belief), 0)
+    longer = recommend(belief, space, confidence(belief), 0, starts=40, steps=100)
     assert found.is_confident
-    assert found.mean < longer.mean + 1e-3
+    assert found.mean < longer.mean + 1e-4
+
+
+BAND = Conditions((1, 1, 2, 0), (1, -1, 1, -1), torch.tensor([-0.2, 0.4, 0.1, 1.0]), 3)
+"""One row within an interval, one above a bound, and the objective below one."""
+
+
+@pytest.mark.parametrize("samples", [1, 3])
+@pytest.mark.parametrize("conditions", [None, BAND])
+def test_derivatives_are_difference_quotients(samples, conditions):
+    belief = make_belief(rows=3, n=12, seed=14, offsets=(0.8, 0.8))
+    belief = with_conditions(several(belief) if samples > 1 else belief, conditions)
+    levels = torch.tensor([0.9, 0.6] if conditions is None else [0.9, 0.6, 0.95, 0.8])
+    generator = torch.Generator().manual_seed(1)
+    X, weights = torch.rand(5, 2, generator=generator), torch.randn(1 + len(levels), 5, generator=generator)
+    here = _differentiated(belief, X, levels)
+    now = assess(belief, X, levels)
+    torch.testing.assert_close(here.values, torch.cat([now.mean[None], now.margin]))
+    steps = 1e-5 * torch.eye(2)
+    ahead, behind = ([_differentiated(belief, X + sign * step, levels) for step in steps] for sign in (1, -1))
+    by_x = torch.stack([(a.values - b.values) / 2e-5 for a, b in zip(ahead, behind, strict=True)], -1)
+    # beyond 1e-15 or 1 - 1e-15 probabilities of several samples are no longer told from each other
+    p = now.log_probability.exp()
+    is_told = torch.cat([torch.ones(1, 5, dtype=torch.bool), (p > 1e-9) & (p < 1 - 1e-9) | (samples == 1)])
+    assert is_told.sum() > 8
+    torch.testing.assert_close(here.gradients[is_told], by_x[is_told], rtol=1e-5, atol=1e-5)
+    if samples == 1:  # of several they are not quite the second derivatives
+        twice = torch.stack([(a.gradients - b.gradients) / 2e-5 for a, b in zip(ahead, behind, strict=True)], -1)
+        expected = (weights[..., None, None] * twice).sum(0)
+        torch.testing.assert_close(_curvature(belief, here, weights), expected, rtol=1e-5, atol=1e-4)
 
 
 def test_real_columns_follow_the_integers_they_go_with():

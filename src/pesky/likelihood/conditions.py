@@ -87,6 +87,11 @@ class Conditions:
         sense = self._sense.view(-1, *(1,) * (-dim - 1))
         return sense * self.rows_of(values, dim)
 
+    def back(self, each: Float[Tensor, "*b q x"], *, is_signed: bool) -> Float[Tensor, "*b j x"]:
+        """What each condition has, with the sign of its sense or without, added up for each row."""
+        each = self._sense[:, None] * each if is_signed else each
+        return each.new_zeros(*each.shape[:-2], self.rows, each.shape[-1]).index_add(-2, self._row, each)
+
     def margins(self, values: Tensor, dim: int = -2) -> Tensor:
         """How far the rows (*b, j, ..) along a dimension, with these values, are on the right side: (*b, q, ..)."""
         bound = self.signed_bound.view(*self.bound.shape, *(1,) * (-dim - 1))

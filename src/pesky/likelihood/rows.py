@@ -115,6 +115,23 @@ class Likelihoods:
             return mean[..., 1:, :], deviation[..., 1:, :]
         return self.conditions.margins(mean), self.conditions.rows_of(deviation, -2)
 
+    def slopes_of_margins(
+        self, mean: Float[Tensor, "*b j x d"], variance: Float[Tensor, "*b j x d"]
+    ) -> tuple[Float[Tensor, "*b q x d"], Float[Tensor, "*b q x d"]]:
+        """Gradients of the mean and the variance of what must be zero or above, from those of the rows."""
+        if self.conditions is None:
+            return mean[..., 1:, :, :], variance[..., 1:, :, :]
+        return self.conditions.signed(mean, -3), self.conditions.rows_of(variance, -3)
+
+    def rows_of_margins(
+        self, by_mean: Float[Tensor, "*b q x"], by_variance: Float[Tensor, "*b q x"]
+    ) -> tuple[Float[Tensor, "*b j x"], Float[Tensor, "*b j x"]]:
+        """Derivatives by the mean and the variance of each row, from those by what must be zero or above."""
+        if self.conditions is None:
+            zero = by_mean.new_zeros(*by_mean.shape[:-2], 1, by_mean.shape[-1])
+            return torch.cat([zero, by_mean], -2), torch.cat([zero, by_variance], -2)
+        return self.conditions.back(by_mean, is_signed=True), self.conditions.back(by_variance, is_signed=False)
+
     def inequalities(self, values: Tensor, dim: int = -2) -> Tensor:
         """The objective, and then what must not be negative, where the rows along a dimension have these values."""
         return values if self.conditions is None else self.conditions.inequalities(values, dim)

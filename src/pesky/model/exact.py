@@ -14,7 +14,7 @@ from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Belief, Evaluator, InLockstep, Paths, PathsInLockstep, PosteriorMoments
 from pesky.model.gp import VARIANCE_FLOOR
-from pesky.model.moments import Moments, Slopes, moments_of, slopes_of
+from pesky.model.moments import Expansion, Moments, Slopes, expand, moments_of
 from pesky.numerics.rng import Source
 from pesky.observations import Observations
 from pesky.space.exact import Exact, evaluate
@@ -119,10 +119,11 @@ class WithExactRows:
     def moments(self, X: Float[Tensor, "*b x d"]) -> Moments:
         return self._completed(moments_of(self.belief, X), X)
 
-    def slopes(self, X: Float[Tensor, "*b x d"]) -> tuple[Moments, Slopes]:
-        moments, slopes = slopes_of(self.belief, X)
+    def expand(self, X: Float[Tensor, "*b x d"]) -> Expansion:
+        moments, slopes, _ = expand(self.belief, X)
         by_mean = self.merge(slopes.mean, self.exact_slopes(X), -3)
-        return self._completed(moments, X.detach()), Slopes(by_mean, self.merge(slopes.variance, 0.0, -3))
+        by_variance = self.merge(slopes.variance, 0.0, -3)
+        return Expansion(self._completed(moments, X.detach()), Slopes(by_mean, by_variance), None)
 
     def exact_slopes(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b k x d"]:
         """The gradients of the known rows."""

@@ -22,13 +22,14 @@ from pesky.model.belief import Evaluator, PosteriorMoments, union
 from pesky.model.hyper import Hyperparameters, padded_gram
 from pesky.model.kernel import (
     Kernel,
+    bend,
     correlation_and_slope,
     correlations,
     frequencies,
     lower_correlations,
     squared_distance,
 )
-from pesky.model.moments import Moments, Slopes
+from pesky.model.moments import Expansion, Moments, Slopes
 from pesky.model.parts import AT_ONCE, in_parts
 from pesky.model.paths import RandomFeaturePaths
 from pesky.numerics.rng import Source, normal
@@ -216,24 +217,42 @@ class GaussianProcess:
         to_data = self._to_data(self._rows(X))
         return Moments(self._mean(to_data), self._variance(to_data))
 
-    def slopes(self, X: Float[Tensor, "*b x d"]) -> tuple[Moments, Slopes]:
-        """The moments, and their gradients by x, of which none is to be differentiated further.
+    def expand(self, X: Float[Tensor, "*b x d"]) -> Expansion:
+        """The moments near x, of which none is to be differentiated further.
 
-        With k_i = k(x, x_i), the mean is sum_i w_i k_i and the variance amplitude - k' K^-1 k: both gradients are sums
-        of dk_i / dx, with weights w_i and -2 [K^-1 k]_i.
+        With k_i = k(x, x_i), the mean is sum_i w_i k_i and the variance amplitude - k' K^-1 k. Their gradients are sums
+        of dk_i / dx with weights w_i and -2 [K^-1 k]_i; their second derivatives sums of those of k_i with the same
+        weights, and of the variance -2 (dk/dx)' K^-1 dk/dx besides. In scaled coordinates dk_i / dx is the slope times
+        x_i - x, and the second derivatives are the bend times (x - x_i)(x - x_i)' less the slope times the unit matrix.
         """
         with torch.no_grad():
             here = self._rows(X)
-            correlations, pull = correlation_and_slope(self.kernel, squared_distance(self.scaled_inputs, here))
+            d2 = squared_distance(self.scaled_inputs, here)
+            correlations, slopes = correlation_and_slope(self.kernel, d2)
             scale = self.amplitude[..., None, None] * self._there[..., None]
-            to_data, pull = correlations.mul_(scale), pull.mul_(scale)
+            to_data, slopes = correlations.mul_(scale), slopes.mul_(scale)
             half = torch.linalg.solve_triangular(self.root, to_data, upper=False)
             solved = torch.linalg.solve_triangular(self.root.mT, half, upper=True)
             floor = VARIANCE_FLOOR * self.amplitude[..., None]
             variance = self.amplitude[..., None] - half.square().sum(-2)
-            weights = torch.where((variance > floor)[..., None, :], -2 * solved, 0.0)
-            by_x = [self._pulled(pull * each, here) for each in (self.weights[..., None], weights)]
-            return Moments(self._mean(to_data), torch.maximum(variance, floor)), Slopes(*by_x)
+            of_variance = torch.where((variance > floor)[..., None, :], -2 * solved, 0.0)
+            of_mean = self.weights[..., None]
+            by_x = [self._pulled(slopes * each, here) for each in (of_mean, of_variance)]
+            moments = Moments(self._mean(to_data), torch.maximum(variance, floor))
+
+        def curvatures(by_mean: Tensor, by_variance: Tensor) -> Tensor:
+            weight = by_mean[..., None, :] * of_mean + by_variance[..., None, :] * of_variance
+            apart = here[..., :, None, :] - self.scaled_inputs[..., None, :, :]
+            found = (apart * (scale * weight * bend(self.kernel, d2)).mT[..., None]).mT @ apart
+            found.diagonal(dim1=-2, dim2=-1).sub_((weight * slopes).sum(-2)[..., None])
+            pulls = (slopes.mT[..., None] * apart).transpose(-3, -2)
+            half = torch.linalg.solve_triangular(self.root, pulls.flatten(-2), upper=False).unflatten(-1, X.shape[-2:])
+            half = half.transpose(-3, -2)
+            found.sub_((2 * by_variance)[..., None, None] * (half.mT @ half))
+            unit = torch.where(self._free, 1 / self.lengthscale, 0.0)[..., None, :]
+            return (unit[..., None] * found * unit[..., None, :]).sum(-4)
+
+        return Expansion(moments, Slopes(*by_x), curvatures)
 
     def _pulled(self, weights: Float[Tensor, "*b j n x"], here: Float[Tensor, "*b j x d"]) -> Float[Tensor, "*b j x d"]:
         """The sum of weights (x_i - x), in scaled coordinates, by the coordinates of the cube that are free."""

@@ -15,15 +15,13 @@ from torch import Tensor
 from pesky.model.evidence import marginal_likelihood, profile_likelihood
 from pesky.model.hyper import Hyperparameters, datum_noise, noise_variance, typical_amplitude
 from pesky.model.kernel import Kernel
-from pesky.model.prior import log_bounds, log_prior
+from pesky.model.prior import log_bounds, log_prior, prior_precision
 from pesky.numerics.rng import Source, normal, uniform
 from pesky.observations import Observations
 
 ROUNDS, DRAWS = 2, 64
 WIDER = 1.3
 """How much wider than fitted a Gaussian is drawn from: what has lighter tails than the posterior misses them."""
-STEP = 0.05
-"""Of the differences of gradients that give the curvature at the maximum."""
 MANY_DATA, SOME_DATA = 64, 192
 """With more values of every row the posterior is taken for the Gaussian that its curvature at the maximum stands for,
 and of many values some, evenly chosen, tell the curvature: that of the likelihood grows with their number."""
@@ -52,13 +50,15 @@ class _Posterior:
         of_mean = torch.where(o.mask.any(-1), -0.5 * e.mean_precision.clamp(min=1e-300).log(), 0.0)
         return self.counts * e.log_likelihood + of_mean + log_prior(h, self.infer_noise, self.typical)[0]
 
-    def gradient(self, p: Float[Tensor, "m j q"]) -> Float[Tensor, "m j q"]:
-        """Of that which has its maximum where the fit has its own."""
+    def precision(self, p: Float[Tensor, "j q"]) -> Float[Tensor, "j q q"]:
+        """About minus the second derivatives: the average information of the data, and that of the prior."""
         o, h = self.o, self.unpack(p)
-        e = marginal_likelihood(self.kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
-        by_noise = torch.where(self.infer_noise, e.by_log_noise, 0.0)
-        by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
-        return self.counts[:, None] * by_data + log_prior(h, self.infer_noise, self.typical)[1]
+        noise = datum_noise(h.noise, h.amplitude, o.relative_noise)
+        e = marginal_likelihood(self.kernel, o.X, o.y, o.mask, h, noise, is_informed=True)
+        free = torch.ones_like(p)
+        free[..., -1] = self.infer_noise
+        of_data = free[..., :, None] * e.information * free[..., None, :]
+        return self.counts[:, None, None] * of_data + prior_precision(h, self.infer_noise).diag_embed()
 
     def unpack(self, p: Float[Tensor, "m j q"]) -> Hyperparameters:
         amplitude = p[..., -2].exp()
@@ -127,10 +127,7 @@ def _in_a_row(o: Observations) -> Observations:
 
 def _curvature(posterior: _Posterior, p: Float[Tensor, "j q"]) -> Float[Tensor, "j q q"]:
     """A square root of the covariance that the curvature at the maximum stands for."""
-    steps = STEP * torch.eye(p.shape[-1], dtype=p.dtype, device=p.device)[:, None]
-    here, *ahead = posterior.gradient(torch.cat([p[None], p + steps])).unbind(0)
-    precision = torch.nan_to_num((here - torch.stack(ahead)) / STEP).movedim(0, 1)
-    values, vectors = torch.linalg.eigh((precision + precision.mT) / 2)
+    values, vectors = torch.linalg.eigh(torch.nan_to_num(posterior.precision(p)))
     return vectors * values.clamp(min=LEAST_PRECISION).rsqrt()[..., None, :]
 
 

@@ -32,6 +32,10 @@ class StationaryKernel(ABC):
     def slope(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """-2 times the derivative of the correlation by the squared distance."""
 
+    @abstractmethod
+    def bend(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        """-2 times the derivative of the slope by the squared distance."""
+
     def correlation_and_slope(self, d2: Float[Tensor, "*b"]) -> tuple[Float[Tensor, "*b"], Float[Tensor, "*b"]]:
         """Both; what they share need be computed once."""
         return self.correlation(d2), self.slope(d2)
@@ -54,6 +58,9 @@ class SquaredExponential(StationaryKernel):
     def slope(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         return torch.exp(-0.5 * d2)
 
+    def bend(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        return torch.exp(-0.5 * d2)
+
     def spectrum(self, normal: Float[Tensor, "*w r d"], uniform: Float[Tensor, "*w r 1"]) -> Float[Tensor, "*w r d"]:
         return normal
 
@@ -67,6 +74,9 @@ class Matern52(StationaryKernel):
     def slope(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         r = SQRT5 * d2.sqrt()
         return (5 / 3) * (1 + r) * torch.exp(-r)
+
+    def bend(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+        return (25 / 3) * torch.exp(-SQRT5 * d2.sqrt())
 
     def correlation_alone(self, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         # Large matrices leave the cache between operations: half as many take half of the time.
@@ -169,6 +179,11 @@ def correlation_and_slope(kernel: Kernel, d2: Float[Tensor, "*b"]) -> tuple[Floa
 def slope(kernel: Kernel, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
     """-2 times the derivative of the correlation by the squared distance."""
     return KERNELS[kernel].slope(d2)
+
+
+def bend(kernel: Kernel, d2: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
+    """-2 times the derivative of the slope by the squared distance."""
+    return KERNELS[kernel].bend(d2)
 
 
 def frequencies(kernel: Kernel, count: int, d: int, source: Source) -> Float[Tensor, "*w r d"]:

@@ -11,7 +11,7 @@ from torch import Tensor
 from pesky.likelihood import Conditions, Likelihoods
 from pesky.model.belief import Belief, InLockstep
 from pesky.model.derived import DerivedBelief
-from pesky.model.moments import Moments, Slopes, moments_of, slopes_of
+from pesky.model.moments import Expansion, Moments, expand, moments_of
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class WithConditions(DerivedBelief):
     def moments(self, X: Float[Tensor, "*b x d"]) -> Moments:
         return moments_of(self.belief, X)
 
-    def slopes(self, X: Float[Tensor, "*b x d"]) -> tuple[Moments, Slopes]:
-        return slopes_of(self.belief, X)
+    def expand(self, X: Float[Tensor, "*b x d"]) -> Expansion:
+        return expand(self.belief, X)
 
     def of(self, some: Bool[Tensor, " w"]) -> WithConditions:
         assert isinstance(self.belief, InLockstep)

@@ -1,9 +1,10 @@
-"""Mean and variance of every row at x, and their gradients by x.
+"""Mean and variance of every row at x, and their derivatives by x.
 
 A search that needs the gradient of every row by itself would go backward through the whole posterior once for each. A
 Gaussian process has all of them at the price of two solves.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
@@ -32,11 +33,20 @@ class HasMoments(Protocol):
     def moments(self, X: Float[Tensor, "*b x d"]) -> Moments: ...
 
 
-@runtime_checkable
-class HasSlopes(Protocol):
-    """A belief that knows its gradients."""
+class Expansion(NamedTuple):
+    """The moments near x, to second order."""
 
-    def slopes(self, X: Float[Tensor, "*b x d"]) -> tuple[Moments, Slopes]: ...
+    moments: Moments
+    slopes: Slopes
+    curvatures: Callable[[Float[Tensor, "*b j x"], Float[Tensor, "*b j x"]], Float[Tensor, "*b x d d"]] | None
+    """Weights of the means and of the variances -> second derivatives of their weighted sum; None if nobody knows."""
+
+
+@runtime_checkable
+class Expands(Protocol):
+    """A belief that knows its derivatives."""
+
+    def expand(self, X: Float[Tensor, "*b x d"]) -> Expansion: ...
 
 
 def moments_of(belief: Marginals, X: Float[Tensor, "*b x d"]) -> Moments:
@@ -44,14 +54,14 @@ def moments_of(belief: Marginals, X: Float[Tensor, "*b x d"]) -> Moments:
     return belief.moments(X) if isinstance(belief, HasMoments) else Moments(belief.mean(X), belief.variance(X))
 
 
-def slopes_of(belief: Marginals, X: Float[Tensor, "*b x d"]) -> tuple[Moments, Slopes]:
-    """What is believed at x and its gradients, of any belief."""
-    if isinstance(belief, HasSlopes):
-        return belief.slopes(X)
+def expand(belief: Marginals, X: Float[Tensor, "*b x d"]) -> Expansion:
+    """What is believed near x, of any belief."""
+    if isinstance(belief, Expands):
+        return belief.expand(X)
     rows, n = belief.amplitude.shape[-1], X.shape[-2]
     # each row has a copy of the points to itself, so that one pass backward is that of all rows
     copies = X.detach().repeat(*[1] * (X.dim() - 2), rows, 1).requires_grad_()
     with torch.enable_grad():
         now = [each.unflatten(-1, (rows, n)).diagonal(0, -3, -2).mT for each in moments_of(belief, copies)]
         by_x = [torch.autograd.grad(each.sum(), copies, retain_graph=True)[0].unflatten(-2, (rows, n)) for each in now]
-    return Moments(*(each.detach() for each in now)), Slopes(*by_x)
+    return Expansion(Moments(*(each.detach() for each in now)), Slopes(*by_x), None)

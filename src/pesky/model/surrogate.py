@@ -21,7 +21,7 @@ from pesky.numerics.warp import Warp
 from pesky.observations import Observations
 
 FIRST_SWEEPS, LATER_SWEEPS = 50, 10
-SPREAD = {128: 16, 400: 8, 1000: 4}
+SPREAD = {64: 16, 200: 8, 1000: 4}
 """Samples of hyperparameters as uncertain as the data leave them, beside those of the maximum, up to so many data. More
 leave so little open that the maximum is taken for certain."""
 SAMPLES_OF_FEW = 8
@@ -30,10 +30,11 @@ SAMPLES_OF_FEW = 8
 
 GROWN, FEWEST = 1.1, 20
 """Hyperparameters are sought from all starts, and warps of rows that had none, only once there are so many times the
-values there were then: in between the search goes on from the last maximum. So it is from so many values of a row on,
-and unless a new one is a surprise."""
-SURPRISE = 3.0
-"""Deviations of a new value from what all others expect of it."""
+values there were then: in between the search goes on from the maximum found then. So it is from so many values of a row
+on, and unless the new ones are a surprise."""
+SURPRISE = 2.78
+"""Deviations of a standard normal beyond which new values are far from what all others expect of them: one value that
+is 3 of its own deviations away, or several that together are as improbable."""
 MOST = 400
 """Values of a row that its hyperparameters are sought with, evenly chosen from all: more hardly change them. What is
 believed rests on all."""
@@ -109,6 +110,11 @@ class GP:
             raise ProblemError(f"GP: few was {self.few}: expected a number of data, zero or more.")
         if self.samples < 1:
             raise ProblemError(f"GP: samples was {self.samples}: expected at least 1 hyperparameter sample.")
+
+    @property
+    def is_searched(self) -> bool:
+        """Whether a fit may go on from another one without a search from all starts: see `GROWN`."""
+        return self.hyperparameters == "maximum" and self.warp
 
     def check(self, outcomes: tuple[str, ...], dim: int) -> None:
         """Nothing, or a ProblemError that says what is wrong with the known hyperparameters for this problem."""
@@ -333,13 +339,17 @@ def _searched(own: Observations, before: Observations | None, searched: int) -> 
 
 
 def _is_surprised(explained: MarginalLikelihood, h: Hyperparameters, o: Observations, grown: Tensor) -> bool:
-    """Whether one of the last values of a row, as many as it has grown by, is far from what the others expect of it."""
+    """Whether the last values of a row, as many as it has grown by, are far from what the others expect of them."""
     at = torch.arange(o.mask.shape[-1], device=o.mask.device)
     is_new = o.mask & (at >= o.mask.sum(-1, keepdim=True) - grown[..., None])
-    # [K^-1 r]_i / sqrt([K^-1]_ii), the second from the derivative by the noise of the datum
+    # [K^-1 r]_i^2 / [K^-1]_ii, the divisor from the derivative by the noise of the datum
     solved = explained.by_value
     precision = solved.square() - 2 * explained.by_log_datum_noise / h.noise[..., None]
-    return bool((is_new & (solved.abs() > SURPRISE * precision.clamp(min=0.0).sqrt())).any())
+    squares = torch.where(is_new, solved.square() / precision.clamp(min=1e-300), 0.0).sum(-1)
+    count = is_new.sum(-1).clamp(min=1)
+    # the cube root of a chi-square variable is nearly normal (Wilson and Hilferty 1931)
+    variance = 2 / (9 * count)
+    return bool(((squares / count).pow(1 / 3) > 1 - variance + SURPRISE * variance.sqrt()).any())
 
 
 def repeated(h: Hyperparameters, samples: int) -> Hyperparameters:

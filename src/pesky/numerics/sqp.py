@@ -21,6 +21,11 @@ Evaluate = Callable[..., tuple[Tensor, Tensor]]
 """x (b, d) -> values (b, 1 + K) and gradients (b, 1 + K, d); column 0 is the objective.
 
 With `worthwhile`, of some of the elements: x (r, d) and which they are (r) -> values (r, 1 + K) and gradients."""
+Curvature = Callable[[Tensor, Tensor], Tensor | None]
+"""Weights (r, 1 + K) of the values at the points evaluated last, and which of the elements they are (r) -> second
+derivatives (r, d, d) of their weighted sum; None if nobody knows them.
+
+They may be about right: they are corrected by how the gradient changed in the last step."""
 Worthwhile = Callable[[Tensor, int], Tensor]
 """Values (b, 1 + K) after so many steps -> whether each element is worth another one."""
 
@@ -28,6 +33,10 @@ ELASTICITY, MOST_ELASTICITY = 20.0, 1e6
 """Price of violating a linearized constraint, in units of the objective's scale: large, but it keeps every
 subproblem solvable when the linearized constraints contradict each other. Where violations turn out to be worth that
 price it rises: between two constraints that nearly exclude each other any fixed one would be too low."""
+
+
+LEAST_CURVATURE = 1e-6
+"""The least of any direction, beside that of the others."""
 
 
 class Minimum(NamedTuple):
@@ -50,6 +59,7 @@ def minimize(
     tolerance: float = 1e-6,
     group: Int[Tensor, " b"] | None = None,
     worthwhile: Worthwhile | None = None,
+    curvature: Curvature | None = None,
 ) -> Minimum:
     """The best point that each element found within `steps` evaluations: no worse than its start in merit.
 
@@ -57,7 +67,7 @@ def minimize(
     is the first trust radius and `tolerance` the step length at which an element is done, both in units of the box;
     `scale` are the units of each function. The elements end together, once all are done, or all of their `group`. With
     `worthwhile` each ends by itself, once it is done or not worth another step, and only those that go on are
-    evaluated.
+    evaluated. Without `curvature` the steps are all that tells of second derivatives.
     """
     everything = np.arange(len(start))
 
@@ -77,6 +87,16 @@ def minimize(
     values, gradients = values / unit, gradients / unit[..., None]
     trust = np.zeros_like(x[:, :1]) + (radius.cpu().numpy() if isinstance(radius, Tensor) else radius)
     hessian = _first_hessian(gradients[:, 0], trust, width)
+
+    def bent(multiplier: ndarray, some: ndarray, otherwise: ndarray) -> ndarray:
+        """The Hessian of the Lagrangian at the points evaluated last."""
+        if curvature is None:
+            return otherwise
+        weights = np.concatenate([np.ones((len(some), 1)), -multiplier], -1) / unit[some]
+        found = curvature(torch.from_numpy(weights).to(start), torch.from_numpy(some).to(start.device))
+        return otherwise if found is None else _positive(found.cpu().numpy())
+
+    hessian = bent(np.zeros_like(values[:, 1:]), everything, hessian)
     penalty = np.ones_like(values[:, 1:])
     elasticity = np.full_like(x[:, :1], ELASTICITY)
     running = np.ones_like(x[:, 0], dtype=bool)
@@ -115,6 +135,8 @@ def minimize(
 
         change = trial_gradients - gradients
         of_lagrangian = change[:, 0] - (multiplier[:, None] @ change[:, 1:])[:, 0]
+        there = bent(multiplier[some], some, hessian[some])
+        hessian[some] = np.where(better[some][:, None, None], there, hessian[some])
         hessian = secant(hessian, p, of_lagrangian)
         is_worth = np.any((multiplier > 0.9 * elasticity) & (trial_values[:, 1:] < -1e-6), axis=-1)
         elasticity = np.minimum(np.where(is_worth[:, None], 3 * elasticity, elasticity), MOST_ELASTICITY)
@@ -150,6 +172,20 @@ def _flatness(gradients: Float[ndarray, "b j d"], width: Float[ndarray, " d"]) -
     """
     slope = np.clip(np.linalg.norm(gradients * width, axis=-1), 1e-9, 1.0)
     return np.concatenate([np.ones_like(slope[:, :1]), slope[:, 1:]], -1)
+
+
+def _positive(hessian: Float[ndarray, "b d d"]) -> Float[ndarray, "b d d"]:
+    """Positive definite: as curved where the function falls off to both sides, and nowhere flat.
+
+    A column that nothing depends on, to second order, is stiff: there is no reason to move along it.
+    """
+    hessian = np.nan_to_num(hessian)
+    stiff = np.maximum(np.abs(hessian).max((-2, -1)), 1.0)[:, None]
+    diagonal = np.einsum("bdd->bd", hessian)
+    diagonal += np.where((hessian == 0).all(-1), stiff, 0.0)
+    values, vectors = np.linalg.eigh(hessian)
+    values = np.maximum(np.abs(values), LEAST_CURVATURE * stiff)
+    return (vectors * values[:, None]) @ vectors.swapaxes(-2, -1)
 
 
 def _times(matrix: Float[ndarray, "b n d"], vector: Float[ndarray, "b d"]) -> Float[ndarray, "b n"]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from pesky.infer.gaussian import log_cdf
 from pesky.model.belief import Marginals, for_hyper_samples, over_hyper_samples, studies
-from pesky.model.moments import Moments, moments_of, slopes_of
+from pesky.model.moments import Expansion, Moments, expand, moments_of
 from pesky.numerics import sqp
 from pesky.numerics.rng import Seed
 from pesky.optimum.measured import MOST_MEASURED, expected_rank
@@ -17,10 +17,12 @@ from pesky.optimum.starts import spread_out
 from pesky.space import Space
 
 STARTS = 6
-STEPS, RADIUS = 25, 0.1
+STEPS, RADIUS = 25, 0.2
 """Of each search, and how long its first step may be: with a fifth of that a third of the answers in ten dimensions are
 short of the lowest."""
 CANDIDATES = 1024
+FEW_DATA = 150
+"""Up to so many the variance at all candidates takes no time."""
 MOVES, FOLLOWING = 20, 8
 """Discrete moves one after the other, and the steps in which the real columns follow each of them."""
 HOPELESS = math.log(1e-6)
@@ -28,6 +30,9 @@ HOPELESS = math.log(1e-6)
 SETTLED = 1e-6
 """A search ends whose last step changed its values by less than this, in prior deviations, or that has the values of
 another."""
+FIRST_STEPS, BEHIND, VIOLATION = 12, 4.0, 5.0
+"""After so many steps a search ends that is behind the best one by so many times what it gained in its last step, where
+violations of a margin have this price; all in prior deviations."""
 INSIDE = 1e-7
 """The margin aimed at, in prior deviations, so that a rounding error does not end outside."""
 
@@ -104,7 +109,14 @@ def _log_probability(constraints: Margins) -> Float[Tensor, "*w k x"]:
     return log_cdf(constraints.mean / constraints.deviation).logsumexp(-3) - math.log(constraints.mean.shape[-3])
 
 
-def recommend(belief: Marginals, space: Space, confidence: Float[Tensor, " k"], seed: Seed) -> Advice:
+def recommend(
+    belief: Marginals,
+    space: Space,
+    confidence: Float[Tensor, " k"],
+    seed: Seed,
+    starts: int = STARTS,
+    steps: int = STEPS,
+) -> Advice:
     """The best point anywhere in the space, not only among the measured ones."""
     measured = belief.points
     X = _worth_a_look(belief, torch.cat([space.spread(CANDIDATES, seed).to(measured), measured], -2))
@@ -113,14 +125,14 @@ def recommend(belief: Marginals, space: Space, confidence: Float[Tensor, " k"], 
     deviation = _deviation(belief)
     short = ((-now.margin).clamp(min=0.0) / deviation[..., 1:, None]).sum(-2)
     # A region that qualifies may lie between the candidates: points that nearly qualify are starts as well.
-    nearly = spread_out(X, -now.mean / deviation[..., :1] - 3 * short, STARTS)
-    safe = spread_out(X, torch.where(short == 0, -now.mean, -torch.inf), STARTS)
+    nearly = spread_out(X, -now.mean / deviation[..., :1] - 3 * short, starts)
+    safe = spread_out(X, torch.where(short == 0, -now.mean, -torch.inf), starts)
     is_any = (short == 0).any(-1)
     if not bool(is_any.all()):
-        hopeful = _safest(belief, spread_out(X, _hope(now), STARTS), confidence)
+        hopeful = _safest(belief, spread_out(X, _hope(now), starts), confidence)
         safe = torch.where(is_any[..., None, None], safe.repeat(*[1] * (safe.dim() - 2), 2, 1), hopeful)
     start = torch.cat([nearly, safe], -2)
-    best = _best(belief, space.snap(torch.cat([start, _lowest(belief, start, confidence)], -2)), confidence)
+    best = _best(belief, space.snap(torch.cat([start, _lowest(belief, start, confidence, steps)], -2)), confidence)
     return best if space.is_continuous else _after_moves(belief, space, best, confidence)
 
 
@@ -142,7 +154,7 @@ def _after_moves(belief: Marginals, space: Space, best: Advice, confidence: Floa
 
 def _worth_a_look(belief: Marginals, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n d"]:
     """The points, of many data those that are expected to be the best: their variances would take the longest."""
-    if belief.points.shape[-2] <= MOST_MEASURED:
+    if belief.points.shape[-2] <= FEW_DATA:
         return X
     best = expected_rank(belief, X).argsort(-1)[..., :MOST_MEASURED]
     return torch.gather(X, -2, best[..., None].expand(*best.shape, X.shape[-1]))
@@ -179,68 +191,130 @@ def _deviation(belief: Marginals) -> Float[Tensor, "*w i"]:
 
 
 def _lowest(
-    belief: Marginals, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"], steps: int = STEPS
+    belief: Marginals, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"], steps: int
 ) -> Float[Tensor, "*w n d"]:
     """The lowest points found from the starts on the safe side of every margin."""
-    deviation, d = _deviation(belief), starts.shape[-1]
+    deviation, (*w, count, d) = _deviation(belief), starts.shape
     flat = starts.reshape(-1, d)
+    inside = INSIDE * deviation.index_fill(-1, torch.tensor(0, device=deviation.device), 0.0)[..., None, :]
+    last: Local | None = None
+
+    # Studies in lockstep keep their shape: of those that ended nothing is looked at.
+    def whole(part: Tensor, some: Tensor, others: Tensor) -> Tensor:
+        return others.index_copy(0, some, part).view(*w, count, part.shape[-1]) if w else part
 
     def evaluate(x: Tensor, some: Tensor) -> tuple[Tensor, Tensor]:
-        # studies in lockstep keep their shape
-        here = x if starts.dim() == 2 else flat.index_copy(0, some, x).view(starts.shape)
-        values, gradients = _differentiated(belief, here, confidence)
-        values[..., 1:, :] -= INSIDE * deviation[..., 1:, None]
-        values, gradients = values.mT.flatten(0, -2), gradients.transpose(-3, -2).flatten(0, -3)
-        return (values, gradients) if starts.dim() == 2 else (values[some], gradients[some])
+        nonlocal last
+        last = _differentiated(belief, whole(x, some, flat), confidence)
+        values, gradients = (last.values.mT - inside).flatten(0, -2), last.gradients.transpose(-3, -2).flatten(0, -3)
+        return (values[some], gradients[some]) if w else (values, gradients)
+
+    def curvature(weights: Tensor, some: Tensor) -> Tensor | None:
+        assert last is not None
+        found = _curvature(belief, last, whole(weights, some, weights.new_zeros(len(flat), weights.shape[-1])).mT)
+        return found.flatten(0, -3)[some] if w and found is not None else found
 
     zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
-    scale = deviation[..., None, :].expand(*starts.shape[:-1], -1).reshape(len(flat), -1)
+    scale = deviation[..., None, :].expand(*w, count, -1).reshape(len(flat), -1)
     goes_on = Descending(scale, studies(belief).numel())
-    found = sqp.minimize(
-        evaluate, flat, zero, one, radius=RADIUS, scale=scale, steps=steps, tolerance=1e-8, worthwhile=goes_on
-    )
+    how = {"radius": RADIUS, "scale": scale, "steps": steps, "tolerance": 1e-8}
+    found = sqp.minimize(evaluate, flat, zero, one, **how, worthwhile=goes_on, curvature=curvature)
     # The last step may still end a little outside: points short of it, towards the start, are offered as well.
     back = torch.tensor([0.0, 1e-6, 1e-4, 1e-2, 1e-1], dtype=starts.dtype, device=starts.device)[:, None, None]
-    return torch.lerp(found.x.view(*starts.shape[:-2], 1, -1, d), starts[..., None, :, :], back).flatten(-3, -2)
+    return torch.lerp(found.x.view(*w, 1, count, d), starts[..., None, :, :], back).flatten(-3, -2)
 
 
-def _differentiated(
-    belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]
-) -> tuple[Float[Tensor, "*w i x"], Float[Tensor, "*w i x d"]]:
-    """The expected objective and then each margin, with the gradient of each by x."""
-    moments, slopes = slopes_of(belief, for_hyper_samples(belief, X))
-    rows, n = 1 + len(confidence), X.shape[-2]
-    # Each has a copy of the moments to itself, so that one pass backward is that of all.
-    copies = Moments(*(each.repeat(*[1] * (each.dim() - 1), rows).requires_grad_() for each in moments))
-    with torch.enable_grad():
-        objective, margin, _ = _beyond_confidence(belief, copies, confidence)
-        each = torch.cat([objective[..., None, :], margin], -2).unflatten(-1, (rows, n)).diagonal(0, -3, -2)
-        by_moments = torch.autograd.grad(each.sum(), copies, materialize_grads=True)
-    by_mean, by_variance = (
-        (by.unflatten(-1, (rows, n)).movedim(-2, -3)[..., None] * slope[..., None, :, :, :]).sum(-3)
-        for by, slope in zip(by_moments, slopes, strict=True)
+class Local(NamedTuple):
+    """The expected objective and then each margin at some points, with their derivatives.
+
+    Those of margins for each of h hyperparameter samples.
+    """
+
+    expansion: Expansion
+    values: Float[Tensor, "*w i x"]
+    gradients: Float[Tensor, "*w i x d"]
+    """By x."""
+    by_mean: Float[Tensor, "*w h k x"]
+    """Of a margin, by the mean and the variance of what must be zero or above."""
+    by_variance: Float[Tensor, "*w h k x"]
+    by_variance_twice: Float[Tensor, "*w h k x"]
+    variance_by_x: Float[Tensor, "*w h k x d"]
+
+
+def _differentiated(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Local:
+    """The expected objective and each margin, (u - z) s as in `assess`, and their derivatives.
+
+    With s the mean of the deviations s_h, u = Phi^-1(P), P the mean of Phi(z_h), z_h = m_h / s_h, and n the normal
+    density, those by m_h are w_h = n(z_h) / n(u) s / (H s_h) and those by s_h (u - z) / H - w_h z_h, for H samples.
+    """
+    expansion = expand(belief, for_hyper_samples(belief, X))
+    objective, margin, constraints = _beyond_confidence(belief, expansion.moments, confidence)
+    by_x = belief.likelihoods.slopes_of_margins(*expansion.slopes)
+    mean_by_x, variance_by_x = (over_hyper_samples(belief, each, 3) for each in by_x)
+    deviation, samples = constraints.deviation, constraints.mean.shape[-3]
+    score, spread = constraints.mean / deviation, deviation.mean(-3, keepdim=True)
+    beyond = margin[..., None, :, :] / spread
+    u = beyond + torch.special.ndtri(confidence).to(margin)[:, None]
+    by_mean = (0.5 * (u.square() - score.square())).exp() * spread / (samples * deviation)
+    by_variance = (beyond / samples - by_mean * score) / (2 * deviation)
+    of_margins = by_mean[..., None] * mean_by_x + by_variance[..., None] * variance_by_x
+    of_objective = over_hyper_samples(belief, expansion.slopes.mean, 3)[..., :1, :, :].mean(-4)
+    return Local(
+        expansion,
+        torch.cat([objective[..., None, :], margin], -2),
+        torch.cat([of_objective, of_margins.sum(-4)], -3),
+        by_mean,
+        by_variance,
+        -by_variance / (2 * deviation.square()),
+        variance_by_x,
     )
-    return each.detach().mT, over_hyper_samples(belief, by_mean + by_variance, 3).sum(-4)
+
+
+def _curvature(belief: Marginals, at: Local, weights: Float[Tensor, "*w i x"]) -> Float[Tensor, "*w x d d"] | None:
+    """Second derivatives by x of the weighted sum of objective and margins; of several samples, about these.
+
+    None where the belief does not know its own.
+    """
+    if at.expansion.curvatures is None:
+        return None
+    weight = weights[..., None, 1:, :]
+    by_mean, by_variance = belief.likelihoods.rows_of_margins(weight * at.by_mean, weight * at.by_variance)
+    by_mean[..., 0, :] += weights[..., None, 0, :] / by_mean.shape[-3]
+    rows = (each.view(*belief.amplitude.shape, -1) for each in (by_mean, by_variance))
+    found = over_hyper_samples(belief, at.expansion.curvatures(*rows), 3).sum(-4)
+    twice = (weight * at.by_variance_twice)[..., None] * at.variance_by_x
+    return found + torch.einsum("...hkxa,...hkxb->...xab", twice, at.variance_by_x)
 
 
 class Descending:
-    """Whether each search is still on its way, and on none that another one of its study is on."""
+    """Whether each search is still on its way, and on none that another one of its study is on or ahead on."""
 
     def __init__(self, scale: Float[Tensor, "b i"], studies: int) -> None:
         self._scale, self._studies = scale, studies
         self._before: Tensor | None = None
         self._moved = torch.full_like(scale[:, 0], torch.inf)
+        self._fell = self._moved
 
     def __call__(self, values: Float[Tensor, "b i"], step: int) -> Bool[Tensor, " b"]:
         values = values / self._scale
         if self._before is not None:
             moved = (values - self._before).abs().amax(-1)
+            fell = self._merit(self._before) - self._merit(values)
             # where a step was not taken, the next one is a third as long
             self._moved = torch.where(moved > 0, moved, self._moved / 3)
+            self._fell = torch.where(moved > 0, fell, self._fell / 3)
         self._before = values
         of_study = values.view(self._studies, -1, values.shape[-1])
         apart = (of_study[:, :, None] - of_study[:, None]).abs().amax(-1)
-        return (self._moved > SETTLED) & ~(apart < SETTLED).tril(-1).any(-1).flatten()
+        merit = self._merit(of_study)
+        is_beaten = (merit - merit.amin(-1, keepdim=True)).flatten() > BEHIND * self._fell
+        goes_on = (self._moved > SETTLED) & ~(apart < SETTLED).tril(-1).any(-1).flatten()
+        return goes_on if step < FIRST_STEPS else goes_on & ~is_beaten
+
+    @staticmethod
+    def _merit(values: Float[Tensor, "*b i"]) -> Float[Tensor, "*b"]:
+        """The objective, and what violations cost."""
+        return values[..., 0] + VIOLATION * (-values[..., 1:]).clamp(min=0.0).sum(-1)
 
 
 def _safest(

@@ -4,6 +4,7 @@ import dataclasses
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pesky.errors import ProblemError, unknown_name
 from pesky.markup import facts
@@ -94,18 +95,18 @@ class Problem:
         """+1 when the objective is minimized, -1 when it is maximized."""
         return -1 if self.minimize is None else 1
 
-    @property
+    @cached_property
     def conditions(self) -> tuple[Constraint, ...]:
         """All that must hold: the constraints, and the success of every task whose failures are learnt."""
         learnt = [SUCCEEDS.format(key) for key, task in self.tasks.items() if task.failures == "learn"]
         return (*self.constraints, *(Constraint(outcome, "is", True) for outcome in learnt))
 
-    @property
+    @cached_property
     def rows(self) -> tuple[str, ...]:
         """The outcome behind each row: the objective, then those of all conditions, each of them once."""
         return tuple(dict.fromkeys((self.objective, *(condition.outcome for condition in self.conditions))))
 
-    @property
+    @cached_property
     def outcomes(self) -> tuple[str, ...]:
         """Everything that a user measures: the objective first, no repeats, nothing that is known."""
         return tuple(outcome for outcome in self._named if outcome not in self.known)
@@ -120,7 +121,7 @@ class Problem:
         """The outcomes of which a recommendation needs a value: the objective, or any one where that is known."""
         return self.outcomes if self.objective in self.known else (self.objective,)
 
-    @property
+    @cached_property
     def yes_no(self) -> frozenset[str]:
         """The outcomes that are measured as a yes or a no."""
         return frozenset(constraint.outcome for constraint in self.constraints if constraint.is_yes_no)
@@ -130,7 +131,7 @@ class Problem:
         """The constraints on parameters: no question breaks them."""
         return tuple(each for each in self.constraints if isinstance(self.known.get(each.outcome), Expression))
 
-    @property
+    @cached_property
     def confidences(self) -> tuple[float, ...]:
         """The probability with which each condition must hold."""
         return tuple(condition.confidence for condition in self.conditions)

@@ -11,7 +11,7 @@ from torch import Tensor
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.model.moments import moments_of
 from pesky.observations import Observations
-from pesky.problem import Option, Problem
+from pesky.problem import Constraint, Option, Problem
 from pesky.space import Space
 from pesky.store.evaluation import short
 
@@ -96,10 +96,11 @@ def expectations_at(
             .tolist()
             for name, row in numbers(problem, observations).items()
         }
+    conditions = dict(zip(constraint_texts(problem), problem.conditions, strict=True))
     return [
         Expectation(
             {name: certain.get(name, values[i]) for name, values in expected.items()},
-            _probabilities(problem, held[i], certain),
+            _probabilities(problem, conditions, held[i], certain),
         )
         for i, certain in enumerate(exact)
     ]
@@ -111,9 +112,11 @@ def numbers(problem: Problem, observations: Observations) -> dict[str, int]:
     return {name: row for row, name in enumerate(problem.rows) if name not in problem.yes_no and is_number[row]}
 
 
-def _probabilities(problem: Problem, held: Sequence[float], exact: Mapping[str, float]) -> dict[str, float]:
+def _probabilities(
+    problem: Problem, conditions: Mapping[str, Constraint], held: Sequence[float], exact: Mapping[str, float]
+) -> dict[str, float]:
     probabilities = {}
-    for p, text, condition in zip(held, constraint_texts(problem), problem.conditions, strict=True):
+    for p, (text, condition) in zip(held, conditions.items(), strict=True):
         if condition.outcome in exact:
             p = float(condition.holds(exact[condition.outcome]))
         elif condition.outcome in problem.known:  # the little doubt of its row is there for the mathematics alone

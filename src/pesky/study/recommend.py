@@ -361,9 +361,9 @@ def _passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
         for point in grounds.points
         if objective in point.told
         and point.is_complete(problem)
-        and grounds.space.contains(point.params)
         and problem.sign * (found.expected - point.told[objective]) > 0
         and _holds(problem, point)
+        and grounds.space.contains(point.params)
     ]
     if not better:
         return []

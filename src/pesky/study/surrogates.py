@@ -1,8 +1,11 @@
 """From evaluations to observations, and to what is believed given them."""
 
+import math
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
+from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import torch
@@ -15,7 +18,7 @@ from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters
 from pesky.model.limited import with_conditions, without_conditions
 from pesky.model.outliers import MOST_DATA, SHARE, is_outlier, least_data, suspects
-from pesky.model.surrogate import GP, GROWN, Fitted
+from pesky.model.surrogate import FEWEST, GP, GROWN, Fitted
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, collect, conditions_of
 from pesky.problem import Problem
@@ -54,10 +57,14 @@ class Believed(NamedTuple):
     belief: Belief
     observations: Observations
     outliers: tuple[Outlier, ...]
+    fitted: Fitted | None
+    """Where the next fit may start."""
+    acquitted: Mapping[tuple[int, str, float], int]
+    """Values that were suspect to no avail, and how many their outcome had then."""
 
 
 class Surrogates:
-    """The models of a problem's rows; fitted anew when there are new data, from where the last fit ended."""
+    """The models of a problem's rows, fitted anew when there are new data."""
 
     def __init__(
         self,
@@ -72,13 +79,10 @@ class Surrogates:
         self.points = Points(space, device)
         self.learnt = Learnt(problem, self.points)
         self._last: Believed | None = None
+        self._due: Believed | None = None
         self._afresh: Believed | None = None
         self._announcer = Announcer() if announcer is None else announcer
         self._spread: tuple[DataKey, Belief] | None = None
-        self._previous: Fitted | None = None
-        """The last fit, where the next one starts."""
-        self._acquitted: dict[tuple[int, str, float], int] = {}
-        """Values that questions were suspicious of to no avail, and how many their outcome had then."""
 
     def anew(self) -> "Surrogates":
         """The same models, which have seen nothing yet: to look at some of the data disturbs nothing here."""
@@ -104,20 +108,25 @@ class Surrogates:
         return collect(self.problem, self.space, told, self._exact).to(self.points.device)
 
     def believe(self, evaluations: Mapping[int, Evaluation]) -> tuple[Belief, Observations]:
-        """The belief that all measurements support, hyperparameters refitted, and the observations that it is of."""
+        """The belief that all measurements support, hyperparameters refitted, and the observations that it is of.
+
+        It follows from the measurements, whatever was asked when: that of a study that is loaded is the same. Only
+        chains of samples of hyperparameters go on from where they were.
+        """
         key = data_key(evaluations)
         if self._last is None or self._last.key != key:
-            previous = self._previous
             with threads_for(len(key)):
-                self._last, self._previous = self._believe(evaluations, key, previous)
-            if previous is None:
-                self._afresh = self._last
+                before = self._last if self._is_chain else self._when_due(evaluations)
+                self._last = self._believe(evaluations, key, before)
+            if before is None:
+                self._due = self._afresh = self._last
+            self._announcer.say(self._last.outliers)
         return self._last.belief, self._last.observations
 
     def believe_afresh(self, evaluations: Mapping[int, Evaluation]) -> tuple[Belief, Observations]:
-        """The same by a fit that does not start where the last one ended: what a study that is loaded believes, too.
+        """The same by chains of samples that start anew, if there are any: what a study that is loaded believes, too.
 
-        Answers rest on this one: a search that started elsewhere may have ended elsewhere.
+        Answers rest on this one.
         """
         found = self._believed_afresh(evaluations)
         return found.belief, found.observations
@@ -132,39 +141,74 @@ class Surrogates:
         return () if self._last is None else self._last.outliers
 
     def _believed_afresh(self, evaluations: Mapping[int, Evaluation]) -> Believed:
+        if not self._is_chain:
+            self.believe(evaluations)
+            assert self._last is not None
+            return self._last
         key = data_key(evaluations)
         if self._afresh is None or self._afresh.key != key:
             with threads_for(len(key)):
-                self._afresh, _ = self._believe(evaluations, key, None)
+                self._afresh = self._believe(evaluations, key, None)
+            self._announcer.say(self._afresh.outliers)
         return self._afresh
 
-    def _believe(
-        self, evaluations: Mapping[int, Evaluation], key: DataKey, previous: Fitted | None
-    ) -> tuple[Believed, Fitted | None]:
-        """What all measurements support but those that all others contradict; these are found one after the other."""
+    @property
+    def _is_chain(self) -> bool:
+        """Whether hyperparameters are samples of a Markov chain."""
+        return isinstance(self.model, GP) and self.model.hyperparameters == "slice"
+
+    def _when_due(self, evaluations: Mapping[int, Evaluation]) -> Believed | None:
+        """What was to be believed when hyperparameters were due to be sought from all starts; None if they are now."""
+        learnt = self.learnt(evaluations)
+        some = dict(islice(learnt.items(), self._count_when_due(learnt)))
+        if len(some) == len(learnt):
+            return None
+        key = data_key(some)
+        if self._due is None or self._due.key != key:
+            self._due = self._believe(some, key, None)
+        return self._due
+
+    def _count_when_due(self, learnt: Mapping[int, Evaluation]) -> int:
+        """How many evaluations there were then: the first with so many values, which grow by a constant factor."""
+        numbers = set(self._names).intersection(self.problem.outcomes) - self.problem.yes_no
+        values = [*accumulate(len(e.outcomes.keys() & numbers) for e in learnt.values())]
+        is_searched = isinstance(self.model, GP) and self.model.is_searched
+        if not is_searched or not numbers or not values or values[-1] < FEWEST * len(numbers):
+            return len(values)
+        of_each = GROWN ** math.floor(math.log(values[-1] / len(numbers), GROWN))
+        return 1 + bisect_left(values, of_each * len(numbers))
+
+    def _believe(self, evaluations: Mapping[int, Evaluation], key: DataKey, before: Believed | None) -> Believed:
+        """What all measurements support but those that all others contradict; these are found one after the other.
+
+        It goes on from what was believed `before`.
+        """
+        previous = None if before is None else before.fitted
         goes_on = previous is not None and previous.searched > 0
-        left_out = self._unchanged(evaluations) if goes_on else []
+        left_out = self._unchanged(evaluations, before) if goes_on else []
+        acquitted = {} if before is None else dict(before.acquitted)
         while True:
             o = self.observations(evaluations, left_out)
             belief, o, fitted = self._fit(o, len(key), previous)
             if left_out and goes_on and (fitted is None or previous is None or fitted.searched != previous.searched):
                 left_out, goes_on = [], False  # whenever all starts are tried again, all values are judged again
                 continue
-            more = None if fitted is None else self._outlier(evaluations, left_out, fitted, previous is not None)
+            more = None if fitted is None else self._outlier(evaluations, left_out, fitted, acquitted)
             if more is None:
                 break
             left_out.append(more)
+            # with one value less, the others of its outcome are judged again
+            acquitted = {known: count for known, count in acquitted.items() if known[1] != more[1]}
         learnt = self.learnt(evaluations)
         outliers = tuple(self._described(learnt[id_], outcome, belief, o) for id_, outcome in sorted(left_out))
-        self._announcer.say(outliers)
-        return Believed(key, belief, o, outliers), fitted
+        return Believed(key, belief, o, outliers, fitted, acquitted)
 
-    def _unchanged(self, evaluations: Mapping[int, Evaluation]) -> list[Place]:
-        """What the last belief left out and was not corrected or excluded since."""
+    def _unchanged(self, evaluations: Mapping[int, Evaluation], before: Believed | None) -> list[Place]:
+        """What was left out before and was not corrected or excluded since."""
         now = self.learnt(evaluations)
         return [
             (each.evaluation, each.outcome)
-            for each in self.left_out
+            for each in (() if before is None else before.outliers)
             if each.evaluation in now and now[each.evaluation].outcomes.get(each.outcome) == each.value
         ]
 
@@ -195,7 +239,7 @@ class Surrogates:
         gp = without_exact_rows(without_conditions(before))
         assert isinstance(self.model, GP)
         assert isinstance(gp, GaussianProcess)
-        left_out = self._unchanged(evaluations)
+        left_out = self._unchanged(evaluations, self._last)
         o = self.observations(evaluations, left_out).in_units_of(units)
         belief = self.model.condition(self._measured(o), gp.hyperparameters, self._snap)
         return self._completed(belief, o)
@@ -230,12 +274,13 @@ class Surrogates:
         return with_conditions(whole, conditions_of(self.problem, o))
 
     def _outlier(
-        self, evaluations: Mapping[int, Evaluation], left_out: list[Place], fitted: Fitted, goes_on: bool
+        self,
+        evaluations: Mapping[int, Evaluation],
+        left_out: list[Place],
+        fitted: Fitted,
+        acquitted: dict[tuple[int, str, float], int],
     ) -> Place | None:
-        """A value that all others contradict, if there is one.
-
-        What was suspect before is looked at again once there are more values, if the fit `goes_on` from a last one.
-        """
+        """A value that all others contradict, if there is one; those that were acquitted wait until there are more."""
         if not isinstance(self.model, GP) or not self.model.outliers or not isinstance(self.model.hyperparameters, str):
             return None
         counts, least = fitted.belief.mask.sum(-1).tolist(), least_data(self.space.dim)
@@ -255,13 +300,13 @@ class Surrogates:
             for datum in suspected[:LOOKED_AT]:
                 place = places[datum]
                 known = (*place, told[place[0]].outcomes[name])
-                if goes_on and counts[row] <= GROWN * self._acquitted.get(known, 0):
+                if counts[row] <= GROWN * acquitted.get(known, 0):
                     continue
                 whole, rest = (self._row(evaluations, without, row) for without in (left_out, [*left_out, place]))
                 value, minimized = told[place[0]].outcomes[name], row == 0 and name == self.problem.objective
                 if is_outlier(self.model, whole, rest, datum, value, minimized):
                     return place
-                self._acquitted[known] = counts[row]
+                acquitted[known] = counts[row]
         return None
 
     def _row(self, evaluations: Mapping[int, Evaluation], left_out: Collection[Place], row: int) -> Observations:

@@ -14,7 +14,9 @@ OF_EP = ("samples", "local_reach", "fine_from")
 FEW, OF_FEW = 3, 2 / 3
 """Up to so many questions for each parameter this part of the draws and cells is enough."""
 SHARED = 3
-"""Several hyperparameter samples share the cells, down to this part of them each."""
+"""Several hyperparameter samples share the cells, down to this part of them each .."""
+LEAST_DRAWS = 96
+""".. and the draws, down to so many each."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,10 @@ class PescOptions:
         if count == 1:
             return self.samples, self.draws
         samples = max(math.ceil(self.samples / count), min(self.samples, 8))
-        return samples, None if self.draws is None else max(self.draws // count, 4 * samples)
+        if self.draws is None:
+            return samples, None
+        least = 4 * samples if self.cells is None else min(self.draws, LEAST_DRAWS)
+        return samples, max(self.draws // count, least)
 
 
 PAPER = PescOptions(samples=50, draws=None, local_reach=None)
