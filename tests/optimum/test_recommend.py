@@ -96,6 +96,21 @@ def test_derivatives_are_difference_quotients(samples, conditions):
         torch.testing.assert_close(_curvature(belief, here, weights), expected, rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("high", [100, 1000])
+def test_along_a_valley_across_a_lattice_the_lowest_point_is_found(high):
+    """A small lattice is looked at whole; in a large one integers move two at a time."""
+    space = Space({"i": Integer(1, high), "j": Integer(1, high)})
+    X = space.snap(torch.rand(80, 2, generator=torch.Generator().manual_seed(0)))
+    y = 30 * (X[:, 0] - 0.5 * X[:, 1] - 0.2) ** 2 + (X[:, 0] - 0.35) ** 2
+    h = hyperparameters(1, 2, lengthscale=0.5, noise=1e-8)
+    belief = GaussianProcess("se", X[None], y[None], torch.ones(1, 80, dtype=torch.bool), h, space.snap)
+    found = recommend(belief, space, torch.zeros(0), 0)
+    around = torch.cartesian_prod(*[torch.arange(-40, 41)] * 2) / high
+    near = space.snap((found.u + around).clamp(0.0, 1.0))
+    lowest = belief.mean(torch.cat([near, X, space.spread(4096, 1)])).min()
+    assert found.mean <= lowest + 1e-9
+
+
 def test_real_columns_follow_the_integers_they_go_with():
     """A valley across the integers: at any one value of `x` alone, every other integer is worse."""
     space = Space({"k": Integer(1, 60), "x": Real(0, 1)})

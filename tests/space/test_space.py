@@ -163,6 +163,17 @@ def test_a_latin_hypercube_has_one_point_in_each_layer(count):
     assert torch.equal(U, MIXED.latin(count, torch.Generator().manual_seed(0)))
 
 
+def test_double_moves_are_of_two_integers():
+    space = Space({"a": Integer(0, 9), "x": Real(0, 1), "b": Integer(0, 90, step=10), "kind": Choice(["u", "v"])})
+    here = {"a": 0, "x": 0.3, "b": 20, "kind": "v"}
+    found = [space.decode(u) for u in space.double_moves(space.encode(here))]
+    assert all(each["x"] == pytest.approx(0.3) and each["kind"] == "v" for each in found)
+    pairs = {(each["a"], each["b"]) for each in found}
+    assert pairs == {(1, 10 * b) for b in range(7) if b != 2} | {(a, b) for a in (1, 2, 3, 4) for b in (10, 30)}
+    assert space.double_moves(space.encode(here), far=1).shape == (4, 5)
+    assert Space({"a": Integer(0, 9), "x": Real(0, 1)}).double_moves(torch.rand(2)).shape == (0, 2)
+
+
 def test_neighbors_are_one_discrete_move_away():
     near = [MIXED.decode(u) for u in MIXED.neighbors(MIXED.encode(PARAMS))]
     moved = [{name: value for name, value in each.items() if value != pytest.approx(PARAMS[name])} for each in near]

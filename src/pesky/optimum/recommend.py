@@ -23,8 +23,11 @@ short of the lowest."""
 CANDIDATES = 1024
 FEW_DATA = 150
 """Up to so many the variance at all candidates takes no time."""
-MOVES, FOLLOWING = 20, 8
-"""Discrete moves one after the other, and the steps in which the real columns follow each of them."""
+LATTICE = 16384
+"""Points up to which a space is looked at whole."""
+MOVES, FOLLOWING, FOLLOWED = 20, 8, 8
+"""Discrete moves one after the other, the steps in which the real columns follow each of them, and how many of those
+of two integers they follow."""
 HOPELESS = math.log(1e-6)
 """Log probability of feasibility below which one point is no more probable than another."""
 SETTLED = 1e-6
@@ -119,7 +122,9 @@ def recommend(
 ) -> Advice:
     """The best point anywhere in the space, not only among the measured ones."""
     measured = belief.points
-    X = _worth_a_look(belief, torch.cat([space.spread(CANDIDATES, seed).to(measured), measured], -2))
+    whole = None if belief.points.dim() > 2 or space.size is None else space.combinations(LATTICE)
+    spread = space.spread(CANDIDATES, seed) if whole is None else whole
+    X = _worth_a_look(belief, torch.cat([spread.to(measured), measured], -2))
     with torch.no_grad():
         now = assess(belief, X, confidence)
     deviation = _deviation(belief)
@@ -139,12 +144,15 @@ def recommend(
 def _after_moves(belief: Marginals, space: Space, best: Advice, confidence: Float[Tensor, " k"]) -> Advice:
     """The best that discrete moves lead to, where the real columns follow each of them.
 
-    A thinner plate is better with another radius only: where the others stay, every move looks worse.
+    A thinner plate is better with another radius only: where the others stay, every move looks worse. So integers move
+    two at a time as well, of which the real columns follow those that are expected to be the best.
     """
     for _ in range(MOVES):
-        near = space.neighbors(best.u)
+        double = space.double_moves(best.u)
+        near = torch.cat([space.neighbors(best.u), double[expected_rank(belief, double).argsort()]])
         if bool(space.continuous.any()):
-            near = space.snap(torch.cat([near, _lowest(belief, near, confidence, FOLLOWING)]))
+            few = near[: len(near) - len(double) + FOLLOWED]
+            near = space.snap(torch.cat([near, _lowest(belief, few, confidence, FOLLOWING)]))
         after = _best(belief, torch.cat([best.u[None], near]), confidence)
         if torch.equal(after.u, best.u):
             break
@@ -152,11 +160,13 @@ def _after_moves(belief: Marginals, space: Space, best: Advice, confidence: Floa
     return best
 
 
-def _worth_a_look(belief: Marginals, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n d"]:
-    """The points, of many data those that are expected to be the best: their variances would take the longest."""
-    if belief.points.shape[-2] <= FEW_DATA:
+def _worth_a_look(belief: Marginals, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w m d"]:
+    """The points, of many or of many data those that are expected to be the best: variances would take the longest."""
+    measured = belief.points.shape[-2]
+    most = CANDIDATES + measured if measured <= FEW_DATA else MOST_MEASURED
+    if X.shape[-2] <= most:
         return X
-    best = expected_rank(belief, X).argsort(-1)[..., :MOST_MEASURED]
+    best = expected_rank(belief, X).argsort(-1)[..., :most]
     return torch.gather(X, -2, best[..., None].expand(*best.shape, X.shape[-1]))
 
 

@@ -124,6 +124,13 @@ def moves(parameter: Parameter, u: Float[Tensor, " w"]) -> list[Option]:
     return [value for value in dict.fromkeys(near) if value != here and belongs(parameter, value)]
 
 
+def next_values(parameter: Integer, u: Float[Tensor, " 1"], far: int) -> list[int]:
+    """The `far` next values of an integer on either side, as far as there are so many."""
+    here = int(from_unit(parameter, u))
+    near = (here + step * parameter.step for step in range(-far, far + 1) if step)
+    return [value for value in near if belongs(parameter, value)]
+
+
 def _edges(parameter: Real | Integer) -> tuple[float, float]:
     half = parameter.step / 2 if isinstance(parameter, Integer) else 0.0
     low, high = parameter.low - half, parameter.high + half

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 from math import prod
 
 import numpy as np
@@ -177,6 +178,22 @@ class Space:
             for p, at in self._places.values()
             for value in columns.moves(p, u[at])
         ]
+        return torch.stack(near) if near else u.new_zeros(0, self.dim)
+
+    def double_moves(self, u: Float[Tensor, " d"], far: int = 4) -> Float[Tensor, "n d"]:
+        """The points where one integer has its next value and another one of the `far` next ones on either side.
+
+        Along a valley across the lattice every point is worse that one move leads to.
+        """
+        u = self.snap(u)
+        near = []
+        for name, other in permutations([name for name, p in self.parameters.items() if isinstance(p, Integer)], 2):
+            (p, at), (q, there) = self._places[name], self._places[other]
+            for value in columns.next_values(p, u[at], 1):
+                for following in columns.next_values(q, u[there], far):
+                    point = u.clone()
+                    point[at], point[there] = columns.to_unit(p, value).to(u), columns.to_unit(q, following).to(u)
+                    near.append(point)
         return torch.stack(near) if near else u.new_zeros(0, self.dim)
 
     def combinations(self, limit: int) -> Float[Tensor, "c d"] | None:
