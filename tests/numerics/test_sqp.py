@@ -87,7 +87,8 @@ def test_second_derivatives_spare_steps(problem, start, value, steps):
     def curvature(weights: Tensor, some: Tensor) -> Tensor:
         assert len(some) == len(weights) == len(at)
         hessian, own = torch.autograd.functional.hessian, zip(at, weights, strict=True)
-        return torch.stack([hessian(lambda x, w=w: (w * problem(x[None])[0]).sum(), x) for x, w in own])
+        each = [hessian(lambda x, w=w: (w * problem(x[None])[0]).sum(), x) for x, w in own]
+        return torch.stack([torch.as_tensor(matrix) for matrix in each])
 
     def error(how: sqp.Curvature | None) -> float:
         low, high = (torch.full((len(start),), end) for end in (-3.0, 3.0))

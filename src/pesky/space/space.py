@@ -187,8 +187,8 @@ class Space:
         """
         u = self.snap(u)
         near = []
-        for name, other in permutations([name for name, p in self.parameters.items() if isinstance(p, Integer)], 2):
-            (p, at), (q, there) = self._places[name], self._places[other]
+        integers = [(p, at) for p, at in self._places.values() if isinstance(p, Integer)]
+        for (p, at), (q, there) in permutations(integers, 2):
             for value in columns.next_values(p, u[at], 1):
                 for following in columns.next_values(q, u[there], far):
                     point = u.clone()
