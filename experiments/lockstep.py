@@ -162,7 +162,9 @@ class Lockstep:
                 # the random numbers that a study has for this number of evaluations
                 source = source_of(tuple(seed + state.told.u.shape[1] for seed in self.seeds))
                 model, measured = self.worlds.model, o.select(~known)
-                belief = model.fit(measured, names, None, state.previous, source)
+                # as in a study, only chains of samples go on from where they were
+                previous = state.previous if model.hyperparameters == "slice" else None
+                belief = model.fit(measured, names, None, previous, source)
                 state.previous = belief.hyperparameters
                 h = model.doubted(measured, belief.hyperparameters, source)
                 belief = belief if h is belief.hyperparameters else model.condition(measured, h, None)

@@ -43,7 +43,7 @@ def test_measures_what_the_benchmark_measures(tmp_path, capsys):
     )
     legend = figure.axes[1].get_legend()
     assert legend is not None
-    assert legend.get_texts()[1].get_text() == f"pesc: {ours['summary']['default']['decoupled']:.3f}"
+    assert legend.get_texts()[2].get_text() == f"pesc: {ours['summary']['default']['decoupled']:.3f}"
 
 
 class Made:

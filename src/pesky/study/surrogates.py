@@ -280,7 +280,10 @@ class Surrogates:
         fitted: Fitted,
         acquitted: dict[tuple[int, str, float], int],
     ) -> Place | None:
-        """A value that all others contradict, if there is one; those that were acquitted wait until there are more."""
+        """A value that all others contradict, if there is one.
+
+        Those that were acquitted wait until there are more values, or one close by.
+        """
         if not isinstance(self.model, GP) or not self.model.outliers or not isinstance(self.model.hyperparameters, str):
             return None
         counts, least = fitted.belief.mask.sum(-1).tolist(), least_data(self.space.dim)
@@ -300,7 +303,8 @@ class Surrogates:
             for datum in suspected[:LOOKED_AT]:
                 place = places[datum]
                 known = (*place, told[place[0]].outcomes[name])
-                if counts[row] <= GROWN * acquitted.get(known, 0):
+                then = acquitted.get(known, 0)
+                if counts[row] <= GROWN * then and not _is_any_near(fitted.belief, row, datum, slice(then, counts[row])):
                     continue
                 whole, rest = (self._row(evaluations, without, row) for without in (left_out, [*left_out, place]))
                 value, minimized = told[place[0]].outcomes[name], row == 0 and name == self.problem.objective
@@ -355,6 +359,12 @@ class Surrogates:
     def _exact(self) -> dict[str, Exact]:
         """The known outcomes, with what was found out about their functions."""
         return exact_outcomes(self.problem, self.space)
+
+
+def _is_any_near(belief: GaussianProcess, row: int, datum: int, others: slice) -> bool:
+    """Whether any of these data of a row is within a lengthscale of one."""
+    lengthscale = belief.hyperparameters.first().lengthscale[row]
+    return bool((((belief.X[row, others] - belief.X[row, datum]) / lengthscale).norm(dim=-1) < 1.0).any())
 
 
 def _alike(measured: Observations, relevant: Bool[Tensor, "j d"] | None) -> Observations:
