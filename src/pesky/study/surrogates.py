@@ -304,7 +304,8 @@ class Surrogates:
                 place = places[datum]
                 known = (*place, told[place[0]].outcomes[name])
                 then = acquitted.get(known, 0)
-                if counts[row] <= GROWN * then and not _is_any_near(fitted.belief, row, datum, slice(then, counts[row])):
+                since = slice(then, counts[row])
+                if counts[row] <= GROWN * then and not _is_any_near(fitted.belief, row, datum, since):
                     continue
                 whole, rest = (self._row(evaluations, without, row) for without in (left_out, [*left_out, place]))
                 value, minimized = told[place[0]].outcomes[name], row == 0 and name == self.problem.objective
