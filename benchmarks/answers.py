@@ -21,7 +21,7 @@ MISSED = 1e-3
 """Prior deviations by which an answer is not the lowest."""
 
 
-def search(case: Case, seed: int, starts: int = MANY_STARTS, steps: int = MANY_STEPS) -> tuple[float, float]:
+def search(case: Case, seed: int) -> tuple[float, float]:
     """By how much the answer is above the lowest point found, and the CPU seconds of the search for it."""
     study = study_of(measure(case, seed), seed)
     belief, space = study.belief(), study.space
@@ -29,7 +29,7 @@ def search(case: Case, seed: int, starts: int = MANY_STARTS, steps: int = MANY_S
     began = process_time()
     usual = recommend(belief, space, confidence, seed)
     seconds = process_time() - began
-    longer = recommend(belief, space, confidence, seed, starts=starts, steps=steps)
+    longer = recommend(belief, space, confidence, seed, starts=MANY_STARTS, steps=MANY_STEPS)
     if bool(usual.is_confident) != bool(longer.is_confident):
         return torch.inf, seconds
     return float((usual.mean - longer.mean) / belief.amplitude[..., 0].sqrt().mean()), seconds

@@ -33,8 +33,6 @@ ELASTICITY, MOST_ELASTICITY = 20.0, 1e6
 """Price of violating a linearized constraint, in units of the objective's scale: large, but it keeps every
 subproblem solvable when the linearized constraints contradict each other. Where violations turn out to be worth that
 price it rises: between two constraints that nearly exclude each other any fixed one would be too low."""
-
-
 LEAST_CURVATURE = 1e-6
 """The least of any direction, beside that of the others."""
 

@@ -18,7 +18,7 @@ from pesky.space import Space
 
 STARTS = 6
 STEPS, RADIUS = 25, 0.2
-"""Of each search, and how long its first step may be: with a fifth of that a third of the answers in ten dimensions are
+"""Of each search, and how long its first step may be: with a tenth of that a third of the answers in ten dimensions are
 short of the lowest."""
 CANDIDATES = 1024
 FEW_DATA = 150
