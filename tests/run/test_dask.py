@@ -17,6 +17,7 @@ from survival.nursery import nursling
 
 from pesky.errors import PeskyError
 from pesky.run.call import measure
+from pesky.run.executors import submit
 from pesky.store import Cause, State
 
 LONG = 60.0
@@ -55,6 +56,15 @@ def test_functions_are_measured_by_workers(executor: Executor) -> None:
     assert future.result(LONG).outcomes == {"f": 6.0, "is_away": True}
     error = executor.submit(measure, lambda params: 1 / 0, {}).result(LONG).error
     assert str(error).startswith("ZeroDivisionError: division by zero\n  test_dask.py")
+
+
+def test_a_call_that_comes_after_the_client_was_closed_says_so(client: Client) -> None:
+    """Also where a run looked a moment before: Dask's own error tells nobody what is kept."""
+    closed = Client(client.scheduler_info()["address"])
+    executor = closed.get_executor(pure=False)
+    closed.close()
+    with pytest.raises(PeskyError, match="Dask's client is closed"):
+        submit(executor, lambda params: 1.0, {}, None)
 
 
 def test_repeats_are_measured_again_unless_they_are_pure(client: Client, executor: Executor) -> None:

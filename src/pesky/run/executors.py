@@ -27,13 +27,17 @@ def submit(
     executor: Executor, function: Function, params: Mapping[str, Any], timeout: float | None
 ) -> "Future[Report]":
     """The report of the function at these parameters, to come; only child processes of our own keep the time-out."""
-    check_open(executor)
     if isinstance(executor, Processes):
         return executor.call(function, params, timeout=timeout)
-    if isinstance(executor, ProcessPoolExecutor) or _client_of(executor) is not None:
-        # As bytes, which are loaded under our eyes: Dask's workers fall silent over what they cannot load.
-        return executor.submit(load_and_measure, cloudpickle.dumps(function), params)
-    return executor.submit(measure, function, params)
+    if not isinstance(executor, ProcessPoolExecutor) and _client_of(executor) is None:
+        return executor.submit(measure, function, params)
+    # As bytes, which are loaded under our eyes: Dask's workers fall silent over what they cannot load.
+    code = cloudpickle.dumps(function)
+    try:
+        return executor.submit(load_and_measure, code, params)
+    except Exception:  # of Dask's own, where its client is closed; that may happen at any moment
+        check_open(executor)
+        raise
 
 
 def load_and_measure(code: bytes, params: Mapping[str, Any]) -> Report:
