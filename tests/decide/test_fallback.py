@@ -78,6 +78,24 @@ def test_a_yes_or_no_does_not_keep_the_recommendation_unchecked():
     assert (u - advised(belief)).norm() > 0.01
 
 
+def test_without_noise_every_other_question_gains_digits_of_the_recommendation():
+    """There it is known to a ten-thousandth; with noise, that is all there is to know."""
+    corner = 0.05 * torch.cartesian_prod(*[torch.linspace(0, 1, 3)] * 2)
+    X, y = torch.stack([corner, corner]), torch.stack([(corner - 0.033).square().sum(-1), torch.ones(9)])
+    mask, length = torch.ones(2, 9, dtype=torch.bool), torch.full((2, 2), 1.0)
+
+    def gone_to(noise: float, asked: int) -> float:
+        """How far from the recommendation."""
+        h = Hyperparameters(length, torch.ones(2), torch.full((2,), noise), torch.zeros(2))
+        belief = GaussianProcess("matern52", X, y, mask, h)
+        _, u = fallback(replace(context(belief), asked=asked), BOTH)
+        return float((u - advised(belief)).norm())
+
+    assert gone_to(1e-10, asked=4) < 1e-6
+    assert gone_to(1e-10, asked=5) > 0.1
+    assert gone_to(1e-8, asked=4) > 0.1
+
+
 def test_what_is_checked_is_no_duplicate():
     grid = Space({"x": Integer(0, 3), "y": Integer(0, 3)})
     base, points = make_belief(rows=2), grid.combinations(16)

@@ -1,5 +1,7 @@
 """Moments and their derivatives against autograd; and large matrices in blocks against whole ones."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from small_beliefs import make_belief
@@ -17,7 +19,10 @@ class Bare:
 
     def __init__(self, belief: GaussianProcess) -> None:
         self.belief = belief
-        self.amplitude, self.mean, self.variance = belief.amplitude, belief.mean, belief.variance
+        self.amplitude, self.mean = belief.amplitude, belief.mean
+
+    def variance(self, X: Tensor) -> Tensor:
+        return self.belief.moments(X).variance
 
 
 def beliefs() -> dict[str, GaussianProcess]:
@@ -25,10 +30,12 @@ def beliefs() -> dict[str, GaussianProcess]:
     part = make_belief(rows=2, n=6, seed=1, mask=torch.tensor([[True] * 6, [True] * 3 + [False] * 3]))
     samples = Hyperparameters(*(torch.stack([p, 1.2 * p]) for p in plain.hyperparameters))
     several = GaussianProcess(plain.kernel, plain.X, plain.y, plain.mask, samples)
-    return {"plain": plain, "padded": part, "several": several, "se": make_belief(kernel="se", rows=2, n=5)}
+    exact = make_belief(rows=2, n=12, seed=3, kernel="matern52", noise=1e-10)
+    se = make_belief(kernel="se", rows=2, n=5)
+    return {"plain": plain, "padded": part, "several": several, "se": se, "noise-free": exact}
 
 
-@pytest.mark.parametrize("name", ["plain", "padded", "several", "se"])
+@pytest.mark.parametrize("name", ["plain", "padded", "several", "se", "noise-free"])
 def test_slopes_are_those_of_autograd(name):
     belief = beliefs()[name]
     X = torch.rand(*belief.amplitude.shape[:-1], 7, 2, generator=torch.Generator().manual_seed(3))
@@ -48,7 +55,7 @@ def weighted(e: Expansion, by_mean: Tensor, by_variance: Tensor) -> Tensor:
     return (by_mean[..., None] * e.slopes.mean + by_variance[..., None] * e.slopes.variance).sum(-3)
 
 
-@pytest.mark.parametrize("name", ["plain", "padded", "several", "se"])
+@pytest.mark.parametrize("name", ["plain", "padded", "several", "se", "noise-free"])
 def test_curvatures_are_difference_quotients_of_slopes(name):
     belief, generator = beliefs()[name], torch.Generator().manual_seed(4)
     *b, rows = belief.amplitude.shape
@@ -62,6 +69,25 @@ def test_curvatures_are_difference_quotients_of_slopes(name):
     found = curvatures(*weights)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(found, found.mT)
+
+
+def test_the_error_of_noise_free_rows_has_no_part_of_the_floor():
+    """That of the weighted sum of exact data; rows with noise, and data that have some, keep theirs."""
+    belief = make_belief(rows=3, n=15, seed=3, kernel="matern52", noise=1e-10)
+    noise = torch.tensor([1e-10, 1e-10, 1e-4])[:, None] * belief.amplitude[:, None].expand(-1, 15)
+    noise[1, :5] = 1e-4
+    belief = replace(belief, data_noise=noise)
+    near = belief.X[0, 8:12] + 1e-6 * torch.randn(4, 2, generator=torch.Generator().manual_seed(5))
+    X = torch.cat([near, belief.X[0, :8] + 0.03])
+    prior = replace(belief, mask=torch.zeros_like(belief.mask))
+    K, k = prior.covariance(belief.X[0], belief.X[0]), prior.covariance(belief.X[0], X)
+    w = torch.linalg.solve(K + torch.diag_embed(noise), k)
+    real = torch.where(noise > 1e-9, noise, 0.0)
+    expected = belief.amplitude[:, None] - 2 * (w * k).sum(-2) + (w * ((K + torch.diag_embed(real)) @ w)).sum(-2)
+    found = moments_of(belief, X).variance
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-13)
+    assert (found[0, :4] < 0.2 * belief.variance(X)[0, :4]).all()
+    torch.testing.assert_close(found[2], belief.variance(X)[2])
 
 
 def test_conditions_change_no_moments():

@@ -311,7 +311,7 @@ def test_what_is_not_worth_another_step_is_not_evaluated_again():
         zero + 1,
         radius=0.1,
         steps=4,
-        worthwhile=lambda values, step: torch.tensor([True, step < 2]),
+        worthwhile=lambda progress: torch.tensor([True, progress.steps < 2]),
     )
     assert evaluated == [[0, 1], [0, 1], [0, 1], [0], [0]]
     assert abs(found.x[0, 0] - 0.5) < abs(found.x[1, 0] - 0.5) < 0.4

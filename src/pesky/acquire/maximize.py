@@ -160,10 +160,10 @@ class Climbing:
     def __init__(self) -> None:
         self._before: list[Tensor] = []
 
-    def __call__(self, values: Float[Tensor, "b j"], step: int) -> Bool[Tensor, " b"]:
-        value = -values[:, 0]
+    def __call__(self, progress: sqp.Progress) -> Bool[Tensor, " b"]:
+        value = -progress.values[:, 0]
         self._before.append(value)
-        if step <= 2 or values.shape[1] > 1:
+        if progress.steps <= 2 or progress.values.shape[1] > 1:
             return torch.ones_like(value, dtype=torch.bool)
         return ~(value - self._before[-3] < SETTLED * value.abs())
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Belief, Evaluator, InLockstep, Paths, PathsInLockstep, PosteriorMoments
-from pesky.model.gp import VARIANCE_FLOOR
+from pesky.model.gp import ERROR_FLOOR, VARIANCE_FLOOR
 from pesky.model.moments import Expansion, Moments, Slopes, expand, moments_of
 from pesky.numerics.rng import Source
 from pesky.observations import Observations
@@ -47,7 +47,8 @@ class WithExactRows:
     """The belief of the rows that are measured, with the others known exactly between them; see `Belief`.
 
     An exact row has amplitude 1 and, at every point, the least variance that a Gaussian process has of noise-free
-    data, uncorrelated between points: expectation propagation divides by it. It varies over no lengthscale.
+    data, uncorrelated between points: expectation propagation divides by it. It varies over no lengthscale. Answers,
+    which do not, believe it to the last digits (`moments`).
     """
 
     belief: Belief
@@ -132,7 +133,7 @@ class WithExactRows:
         return torch.stack([gradients.view(X.shape).expand(shape) for gradients in each], -3)
 
     def _completed(self, moments: Moments, X: Float[Tensor, "*b x d"]) -> Moments:
-        return Moments(self.merge(moments.mean, self.exact(X), -2), self.merge(moments.variance, VARIANCE_FLOOR, -2))
+        return Moments(self.merge(moments.mean, self.exact(X), -2), self.merge(moments.variance, ERROR_FLOOR, -2))
 
     def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]:
         return self.merge(self.belief.covariance(X, Z), self._exact_covariance(X, Z), -3)

@@ -19,7 +19,7 @@ from pesky.infer.gaussian import cholesky
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Evaluator, PosteriorMoments, union
-from pesky.model.hyper import Hyperparameters, padded_gram
+from pesky.model.hyper import Hyperparameters, is_floor, padded_gram
 from pesky.model.kernel import (
     Kernel,
     bend,
@@ -35,6 +35,8 @@ from pesky.model.paths import RandomFeaturePaths
 from pesky.numerics.rng import Source, normal
 
 VARIANCE_FLOOR = 1e-10
+ERROR_FLOOR = 1e-13
+"""Share of the amplitude below which rounding may be all of an error's variance."""
 FEATURES = 512
 """Random features of a draw: half as many frequencies, each as cosine and sine."""
 
@@ -215,15 +217,48 @@ class GaussianProcess:
 
     def moments(self, X: Float[Tensor, "*b x d"]) -> Moments:
         to_data = self._to_data(self._rows(X))
-        return Moments(self._mean(to_data), self._variance(to_data))
+        return Moments(self._mean(to_data), self._error(self._explaining(to_data)))
+
+    def _explaining(self, prior: Float[Tensor, "*b j n x"]) -> Float[Tensor, "*b j m x"]:
+        """What, squared and summed, is the variance that the data explain of what has this covariance with them.
+
+        Data without noise are believed with that of the floor, S, lest their matrix K be singular. The mean is a sum of
+        them with weights K^-1 k, and its error has the variance amplitude - k' K^-1 k - k' K^-1 S K^-1 k.
+        """
+        half = torch.linalg.solve_triangular(self.root, prior, upper=False)
+        if self._unreal_noise is None:
+            return half
+        solved = torch.linalg.solve_triangular(self.root.mT, half, upper=True)
+        return torch.cat([half, self._unreal_noise.sqrt()[..., None] * solved], -2)
+
+    def _explained_by(self, explaining: Float[Tensor, "*b j m x"]) -> Float[Tensor, "*b j n x"]:
+        """The transpose of `_explaining`."""
+        half, *unreal = explaining.split(self.X.shape[-2], -2)
+        if self._unreal_noise is not None:
+            weighted = self._unreal_noise.sqrt()[..., None] * unreal[0]
+            half = half + torch.linalg.solve_triangular(self.root, weighted, upper=False)
+        return torch.linalg.solve_triangular(self.root.mT, half, upper=True)
+
+    def _error(self, explaining: Float[Tensor, "*b j m x"]) -> Float[Tensor, "*b j x"]:
+        """The variance that is left."""
+        least = ERROR_FLOOR * self.amplitude[..., None]
+        return torch.maximum(self.amplitude[..., None] - explaining.square().sum(-2), least)
+
+    @cached_property
+    def _unreal_noise(self) -> Float[Tensor, "*b j #n"] | None:
+        """The noise variance of each datum that has none; None where all have noise."""
+        noise = self.noise[..., None] if self.data_noise is None else self.data_noise
+        is_unreal = is_floor(noise, self.amplitude[..., None])
+        return torch.where(is_unreal, noise, 0.0) if bool(is_unreal.any()) else None
 
     def expand(self, X: Float[Tensor, "*b x d"]) -> Expansion:
         """The moments near x, of which none is to be differentiated further.
 
-        With k_i = k(x, x_i), the mean is sum_i w_i k_i and the variance amplitude - k' K^-1 k. Their gradients are sums
-        of dk_i / dx with weights w_i and -2 [K^-1 k]_i; their second derivatives sums of those of k_i with the same
-        weights, and of the variance -2 (dk/dx)' K^-1 dk/dx besides. In scaled coordinates dk_i / dx is the slope times
-        x_i - x, and the second derivatives are the bend times (x - x_i)(x - x_i)' less the slope times the unit matrix.
+        With k_i = k(x, x_i), the mean is sum_i w_i k_i and the variance amplitude - |E k|^2, where E k is what explains
+        it. Their gradients are sums of dk_i / dx with weights w_i and -2 [E' E k]_i; their second derivatives sums of
+        those of k_i with the same weights, and of the variance -2 (E dk/dx)' E dk/dx besides. In scaled coordinates
+        dk_i / dx is the slope times x_i - x, and the second derivatives are the bend times (x - x_i)(x - x_i)' less the
+        slope times the unit matrix.
         """
         with torch.no_grad():
             here = self._rows(X)
@@ -231,14 +266,12 @@ class GaussianProcess:
             correlations, slopes = correlation_and_slope(self.kernel, d2)
             scale = self.amplitude[..., None, None] * self._there[..., None]
             to_data, slopes = correlations.mul_(scale), slopes.mul_(scale)
-            half = torch.linalg.solve_triangular(self.root, to_data, upper=False)
-            solved = torch.linalg.solve_triangular(self.root.mT, half, upper=True)
-            floor = VARIANCE_FLOOR * self.amplitude[..., None]
-            variance = self.amplitude[..., None] - half.square().sum(-2)
-            of_variance = torch.where((variance > floor)[..., None, :], -2 * solved, 0.0)
+            explaining = self._explaining(to_data)
+            moments = Moments(self._mean(to_data), self._error(explaining))
+            is_free = moments.variance > ERROR_FLOOR * self.amplitude[..., None]
             of_mean = self.weights[..., None]
+            of_variance = torch.where(is_free[..., None, :], -2 * self._explained_by(explaining), 0.0)
             by_x = [self._pulled(slopes * each, here) for each in (of_mean, of_variance)]
-            moments = Moments(self._mean(to_data), torch.maximum(variance, floor))
 
         def curvatures(by_mean: Tensor, by_variance: Tensor) -> Tensor:
             weight = by_mean[..., None, :] * of_mean + by_variance[..., None, :] * of_variance
@@ -246,9 +279,8 @@ class GaussianProcess:
             found = (apart * (scale * weight * bend(self.kernel, d2)).mT[..., None]).mT @ apart
             found.diagonal(dim1=-2, dim2=-1).sub_((weight * slopes).sum(-2)[..., None])
             pulls = (slopes.mT[..., None] * apart).transpose(-3, -2)
-            half = torch.linalg.solve_triangular(self.root, pulls.flatten(-2), upper=False).unflatten(-1, X.shape[-2:])
-            half = half.transpose(-3, -2)
-            found.sub_((2 * by_variance)[..., None, None] * (half.mT @ half))
+            explaining = self._explaining(pulls.flatten(-2)).unflatten(-1, X.shape[-2:]).transpose(-3, -2)
+            found.sub_((2 * by_variance)[..., None, None] * (explaining.mT @ explaining))
             unit = torch.where(self._free, 1 / self.lengthscale, 0.0)[..., None, :]
             return (unit[..., None] * found * unit[..., None, :]).sum(-4)
 

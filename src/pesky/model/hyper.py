@@ -9,8 +9,8 @@ from torch import Tensor
 from pesky.model.kernel import Kernel, correlation_alone, squared_distance
 
 NOISE_FLOOR = 1e-10
-"""Noise variance of noise-free rows, as a share of the amplitude. It sets how closely a noise-free constraint can be
-approached (METHOD 21, F3); the Cholesky factors of hundreds of points still succeed."""
+"""Noise variance of noise-free rows, as a share of the amplitude, with which the Cholesky factors of hundreds of points
+still succeed. It limits how closely a noise-free constraint is measured (METHOD 21, F3)."""
 
 
 class Hyperparameters(NamedTuple):
@@ -58,9 +58,14 @@ def datum_noise(
     """The noise variance of each datum, given as a multiple of its row's, never below the floor; None: its row's."""
     if relative is None:
         return None
-    least = (NOISE_FLOOR * amplitude)[..., None]
+    least, noise = (NOISE_FLOOR * amplitude)[..., None], noise[..., None]
     # a row at the floor has no noise that could be carried over
-    return torch.where(noise[..., None] <= least, least, torch.maximum(noise[..., None] * relative, least))
+    return torch.where(is_floor(noise, amplitude[..., None]), least, torch.maximum(noise * relative, least))
+
+
+def is_floor(noise: Float[Tensor, "*b"], amplitude: Float[Tensor, "*#b"]) -> Bool[Tensor, "*b"]:
+    """Whether a noise variance is there for the factorization's sake alone."""
+    return noise <= (1 + 1e-6) * NOISE_FLOOR * amplitude
 
 
 def typical_amplitude(y: Float[Tensor, "*b j n"], mask: Bool[Tensor, "*#b j n"]) -> Float[Tensor, "*b j"]:

@@ -26,13 +26,28 @@ Curvature = Callable[[Tensor, Tensor], Tensor | None]
 derivatives (r, d, d) of their weighted sum; None if nobody knows them.
 
 They may be about right: they are corrected by how the gradient changed in the last step."""
-Worthwhile = Callable[[Tensor, int], Tensor]
-"""Values (b, 1 + K) after so many steps -> whether each element is worth another one."""
+
+
+class Progress(NamedTuple):
+    """How far the elements have come."""
+
+    values: Float[Tensor, "b j"]
+    expected: Float[Tensor, " b"]
+    """By how much the last step was to lower the objective, violations at their price."""
+    gained: Float[Tensor, " b"]
+    """By how much it did; zero where it was not taken."""
+    steps: int
+
+
+Worthwhile = Callable[[Progress], Tensor]
+"""Whether each element is worth another step."""
 
 ELASTICITY, MOST_ELASTICITY = 20.0, 1e6
 """Price of violating a linearized constraint, in units of the objective's scale: large, but it keeps every
 subproblem solvable when the linearized constraints contradict each other. Where violations turn out to be worth that
 price it rises: between two constraints that nearly exclude each other any fixed one would be too low."""
+INNER = 8
+"""Iterations of a quadratic program: to a thousandth or so of what its step gains. Two more are two more digits."""
 LEAST_CURVATURE = 1e-6
 """The least of any direction, beside that of the others."""
 
@@ -58,6 +73,7 @@ def minimize(
     group: Int[Tensor, " b"] | None = None,
     worthwhile: Worthwhile | None = None,
     curvature: Curvature | None = None,
+    inner: int = INNER,
 ) -> Minimum:
     """The best point that each element found within `steps` evaluations: no worse than its start in merit.
 
@@ -65,7 +81,8 @@ def minimize(
     is the first trust radius and `tolerance` the step length at which an element is done, both in units of the box;
     `scale` are the units of each function. The elements end together, once all are done, or all of their `group`. With
     `worthwhile` each ends by itself, once it is done or not worth another step, and only those that go on are
-    evaluated. Without `curvature` the steps are all that tells of second derivatives.
+    evaluated. Without `curvature` the steps are all that tells of second derivatives. `inner` iterations solve the
+    quadratic program of a step.
     """
     everything = np.arange(len(start))
 
@@ -107,7 +124,7 @@ def minimize(
         model, box = (hessian[some], gradients[some, 0]), (low[some], high[some])
         if values.shape[1] > 1:
             linear = gradients[some, 1:], values[some, 1:]
-            p[some], multiplier[some] = quadratic_program(*model, *linear, *box, elasticity[some])
+            p[some], multiplier[some] = quadratic_program(*model, *linear, *box, elasticity[some], inner)
         else:
             p[some] = box_program(*model, *box)
         trial = np.clip(x + p, low_end, high_end)
@@ -145,7 +162,9 @@ def minimize(
         if worthwhile is None:
             running = running & _any_of_group(goes_on, groups)
         else:
-            running = running & goes_on & worthwhile(torch.from_numpy(values * unit).to(start), step + 1).cpu().numpy()
+            fell = (values * unit, predicted * unit[:, 0], np.where(better, actual, 0.0) * unit[:, 0])
+            progress = Progress(*(torch.from_numpy(each).to(start) for each in fell), step + 1)
+            running = running & goes_on & worthwhile(progress).cpu().numpy()
         if not running.any():
             break
     short = _shortfall((values * flat)[:, 1:])
@@ -244,7 +263,7 @@ def quadratic_program(
     low: Float[ndarray, "b d"],
     high: Float[ndarray, "b d"],
     elasticity: Float[ndarray, "b 1"] | float,
-    iterations: int = 8,
+    iterations: int = INNER,
 ) -> tuple[Float[ndarray, "b d"], Float[ndarray, "b k"]]:
     """Solution p and multipliers of min p'Hp/2 + g'p, low <= p <= high, Np + offsets + t >= 0, t >= 0; N the normals.
 

@@ -17,9 +17,9 @@ from pesky.optimum.starts import spread_out
 from pesky.space import Space
 
 STARTS = 6
-STEPS, RADIUS = 25, 0.2
-"""Of each search, and how long its first step may be: with a tenth of that a third of the answers in ten dimensions are
-short of the lowest."""
+STEPS, RADIUS, INNER = 25, 0.2, 10
+"""Of each search, how long its first step may be, and the iterations that solve for a step. With a tenth of that length
+a third of the answers in ten dimensions are short of the lowest; with fewer iterations they lack digits."""
 CANDIDATES = 1024
 FEW_DATA = 150
 """Up to so many the variance at all candidates takes no time."""
@@ -30,12 +30,12 @@ MOVES, FOLLOWING, FOLLOWED = 20, 8, 8
 of two integers they follow."""
 HOPELESS = math.log(1e-6)
 """Log probability of feasibility below which one point is no more probable than another."""
-SETTLED = 1e-6
-"""A search ends whose last step changed its values by less than this, in prior deviations, or that has the values of
-another."""
+SETTLED, SAME = 1e-9, 1e-6
+"""A search ends whose last step was to gain less than this, or that has the values of another one; both in prior
+deviations."""
 FIRST_STEPS, BEHIND, VIOLATION = 12, 4.0, 5.0
-"""After so many steps a search ends that is behind the best one by so many times what it gained in its last step, where
-violations of a margin have this price; all in prior deviations."""
+"""After so many steps a search ends that is behind the best one by so many times what its last step gained, where
+violations of a margin have this price."""
 INSIDE = 1e-7
 """The margin aimed at, in prior deviations, so that a rounding error does not end outside."""
 
@@ -226,8 +226,8 @@ def _lowest(
 
     zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
     scale = deviation[..., None, :].expand(*w, count, -1).reshape(len(flat), -1)
-    goes_on = Descending(scale, studies(belief).numel())
-    how = {"radius": RADIUS, "scale": scale, "steps": steps, "tolerance": 1e-8}
+    goes_on = _descending(scale, studies(belief).numel())
+    how = {"radius": RADIUS, "scale": scale, "steps": steps, "tolerance": 1e-8, "inner": INNER}
     found = sqp.minimize(evaluate, flat, zero, one, **how, worthwhile=goes_on, curvature=curvature)
     # The last step may still end a little outside: points short of it, towards the start, are offered as well.
     back = torch.tensor([0.0, 1e-6, 1e-4, 1e-2, 1e-1], dtype=starts.dtype, device=starts.device)[:, None, None]
@@ -296,35 +296,20 @@ def _curvature(belief: Marginals, at: Local, weights: Float[Tensor, "*w i x"]) -
     return found + torch.einsum("...hkxa,...hkxb->...xab", twice, at.variance_by_x)
 
 
-class Descending:
+def _descending(scale: Float[Tensor, "b i"], studies: int) -> sqp.Worthwhile:
     """Whether each search is still on its way, and on none that another one of its study is on or ahead on."""
 
-    def __init__(self, scale: Float[Tensor, "b i"], studies: int) -> None:
-        self._scale, self._studies = scale, studies
-        self._before: Tensor | None = None
-        self._moved = torch.full_like(scale[:, 0], torch.inf)
-        self._fell = self._moved
-
-    def __call__(self, values: Float[Tensor, "b i"], step: int) -> Bool[Tensor, " b"]:
-        values = values / self._scale
-        if self._before is not None:
-            moved = (values - self._before).abs().amax(-1)
-            fell = self._merit(self._before) - self._merit(values)
-            # where a step was not taken, the next one is a third as long
-            self._moved = torch.where(moved > 0, moved, self._moved / 3)
-            self._fell = torch.where(moved > 0, fell, self._fell / 3)
-        self._before = values
-        of_study = values.view(self._studies, -1, values.shape[-1])
+    def goes_on(progress: sqp.Progress) -> Bool[Tensor, " b"]:
+        of_study = (progress.values / scale).view(studies, -1, scale.shape[-1])
         apart = (of_study[:, :, None] - of_study[:, None]).abs().amax(-1)
-        merit = self._merit(of_study)
-        is_beaten = (merit - merit.amin(-1, keepdim=True)).flatten() > BEHIND * self._fell
-        goes_on = (self._moved > SETTLED) & ~(apart < SETTLED).tril(-1).any(-1).flatten()
-        return goes_on if step < FIRST_STEPS else goes_on & ~is_beaten
+        is_on = (progress.expected > SETTLED * scale[:, 0]) & ~(apart < SAME).tril(-1).any(-1).flatten()
+        if progress.steps < FIRST_STEPS:
+            return is_on
+        merit = of_study[..., 0] + VIOLATION * (-of_study[..., 1:]).clamp(min=0.0).sum(-1)
+        behind = (merit - merit.amin(-1, keepdim=True)).flatten() * scale[:, 0]
+        return is_on & (behind <= BEHIND * progress.gained)
 
-    @staticmethod
-    def _merit(values: Float[Tensor, "*b i"]) -> Float[Tensor, "*b"]:
-        """The objective, and what violations cost."""
-        return values[..., 0] + VIOLATION * (-values[..., 1:]).clamp(min=0.0).sum(-1)
+    return goes_on
 
 
 def _safest(
