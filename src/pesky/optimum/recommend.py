@@ -125,20 +125,32 @@ def recommend(
     whole = None if belief.points.dim() > 2 or space.size is None else space.combinations(LATTICE)
     spread = space.spread(CANDIDATES, seed) if whole is None else whole
     X = _worth_a_look(belief, torch.cat([spread.to(measured), measured], -2))
+    if bool(space.continuous.any()):
+        start = _starts(belief, X, confidence, starts)
+        X = torch.cat([start, _lowest(belief, start, confidence, steps)], -2)
+    best = _best(belief, space.snap(X), confidence)
+    return best if space.is_continuous else _after_moves(belief, space, best, confidence)
+
+
+def _starts(
+    belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], count: int
+) -> Float[Tensor, "*w s d"]:
+    """From where to search: points that qualify, and points that nearly do.
+
+    A region that qualifies may lie between the candidates. Where none of them qualifies, what is most probably feasible
+    near some of them takes the place of the first.
+    """
     with torch.no_grad():
         now = assess(belief, X, confidence)
     deviation = _deviation(belief)
     short = ((-now.margin).clamp(min=0.0) / deviation[..., 1:, None]).sum(-2)
-    # A region that qualifies may lie between the candidates: points that nearly qualify are starts as well.
-    nearly = spread_out(X, -now.mean / deviation[..., :1] - 3 * short, starts)
-    safe = spread_out(X, torch.where(short == 0, -now.mean, -torch.inf), starts)
+    nearly = spread_out(X, -now.mean / deviation[..., :1] - 3 * short, count)
+    safe = spread_out(X, torch.where(short == 0, -now.mean, -torch.inf), count)
     is_any = (short == 0).any(-1)
     if not bool(is_any.all()):
-        hopeful = _safest(belief, spread_out(X, _hope(now), starts), confidence)
+        hopeful = _safest(belief, spread_out(X, _hope(now), count), confidence)
         safe = torch.where(is_any[..., None, None], safe.repeat(*[1] * (safe.dim() - 2), 2, 1), hopeful)
-    start = torch.cat([nearly, safe], -2)
-    best = _best(belief, space.snap(torch.cat([start, _lowest(belief, start, confidence, steps)], -2)), confidence)
-    return best if space.is_continuous else _after_moves(belief, space, best, confidence)
+    return torch.cat([nearly, safe], -2)
 
 
 def _after_moves(belief: Marginals, space: Space, best: Advice, confidence: Float[Tensor, " k"]) -> Advice:
