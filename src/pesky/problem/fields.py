@@ -52,6 +52,8 @@ def finite(what: str, given: object) -> float:
 def number(given: object) -> float:
     """The float of whatever is one number, also an array or a tensor of one element; NaN if it is none."""
     try:
+        if isinstance(given, float | int):  # most are, and need not be asked what they support
+            return float(given)
         item = getattr(given, "item", None)
         given = item() if callable(item) else given
         return float(given) if isinstance(given, SupportsFloat) else math.nan
