@@ -9,6 +9,7 @@ from scipy.stats import norm
 from study.quick import COUPLED, SPACE, SPLIT, at, measure, quick
 
 from pesky import Budget, DataError, Problem, ProblemError, Real, Study, Task
+from pesky.model import GaussianProcess
 from pesky.run.confirming import limit_before
 from pesky.store import Evaluation, Limit
 from pesky.study.confirm import allowance
@@ -48,6 +49,25 @@ def test_what_was_measured_without_noise_is_certain_however_close_to_the_thresho
         s.add(params, {"f": params["y"], "c": c})
     assert s.best().params == close
     assert s.best().probabilities == {"c >= 0": 1.0}
+
+
+def test_the_posterior_of_few_data_is_computed_by_one_thread(monkeypatch):
+    """With more, an answer took several times as long on a machine that had other things to do."""
+    seen, to_data = [], GaussianProcess._to_data
+    monkeypatch.setattr(
+        GaussianProcess, "_to_data", lambda *given: seen.append(torch.get_num_threads()) or to_data(*given)
+    )
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        study = told(COUPLED, AROUND)
+        study.ask()
+        study.recommend()
+        study.predict(POINTS[0])
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert set(seen) == {1}
 
 
 def test_with_noise_the_belief_decides_and_values_have_intervals():

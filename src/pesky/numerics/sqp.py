@@ -200,7 +200,8 @@ def _positive(hessian: Float[ndarray, "b d d"]) -> Float[ndarray, "b d d"]:
     stiff = np.maximum(np.abs(hessian).max((-2, -1)), 1.0)[:, None]
     diagonal = np.einsum("bdd->bd", hessian)
     diagonal += np.where((hessian == 0).all(-1), stiff, 0.0)
-    values, vectors = np.linalg.eigh(hessian)
+    # torch's: NumPy's takes all cores for large ones, and waits for those that are busy elsewhere
+    values, vectors = (each.numpy() for each in torch.linalg.eigh(torch.from_numpy(hessian)))
     values = np.maximum(np.abs(values), LEAST_CURVATURE * stiff)
     return (vectors * values[:, None]) @ vectors.swapaxes(-2, -1)
 

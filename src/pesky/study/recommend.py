@@ -127,11 +127,13 @@ class Grounds:
         """What is believed there; what was measured there without noise is certain."""
         measured = self.at(u)
         exact = {} if measured is None else measured.exact(self.problem)
-        return predict_at(self.problem, self.space, self.belief, self.spread, self.observations, u, exact)
+        with threads_for(self.count):
+            return predict_at(self.problem, self.space, self.belief, self.spread, self.observations, u, exact)
 
     def expect(self, U: Float[Tensor, "x d"], exact: Sequence[Mapping[str, float]]) -> list[Expectation]:
         """What is expected at each point; `exact` is what was measured there without noise."""
-        return expectations_at(self.problem, self.belief, self.observations, U, exact)
+        with threads_for(self.count):
+            return expectations_at(self.problem, self.belief, self.observations, U, exact)
 
 
 def _is_unlearnt_failure(problem: Problem, e: Evaluation) -> bool:
@@ -165,7 +167,8 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
     if is_no_better(grounds, model, measured):
         return replace(measured, advice=f"{_advice_alone(measured)} No other point is expected to be better by much.")
     u, v = (grounds.space.encode(each.params) for each in (model, measured))
-    better = float(probability_lower(grounds.spread, u, v))
+    with threads_for(grounds.count):
+        better = float(probability_lower(grounds.spread, u, v))
     if better >= SURE:
         return replace(model, advice=f"{_unmeasured(model)} {_versus(measured, better)}")
     return replace(measured, advice=f"{_advice_alone(measured)} {_versus(model, better)}")
