@@ -216,6 +216,7 @@ class GaussianProcess:
         return (self.amplitude[..., None] - explained).clamp(min=VARIANCE_FLOOR * self.amplitude[..., None])
 
     def moments(self, X: Float[Tensor, "*b x d"]) -> Moments:
+        """Mean, and variance of its error: of data without noise less than `variance` (METHOD 12.7)."""
         to_data = self._to_data(self._rows(X))
         return Moments(self._mean(to_data), self._error(self._explaining(to_data)))
 

@@ -162,9 +162,10 @@ def minimize(
         if worthwhile is None:
             running = running & _any_of_group(goes_on, groups)
         else:
-            fell = (values * unit, predicted * unit[:, 0], np.where(better, actual, 0.0) * unit[:, 0])
-            progress = Progress(*(torch.from_numpy(each).to(start) for each in fell), step + 1)
-            running = running & goes_on & worthwhile(progress).cpu().numpy()
+            fell = np.stack([predicted, np.where(better, actual, 0.0)]) * unit[:, 0]
+            now, (expected, gained) = (torch.from_numpy(each).to(start) for each in (values * unit, fell))
+            is_worthwhile = worthwhile(Progress(now, expected, gained, step + 1)).cpu().numpy()
+            running = running & goes_on & is_worthwhile
         if not running.any():
             break
     short = _shortfall((values * flat)[:, 1:])
