@@ -8,7 +8,7 @@ import torch
 from scipy.stats import norm
 from study.quick import COUPLED, SPACE, SPLIT, at, measure, quick
 
-from pesky import Budget, DataError, Problem, ProblemError, Real, Study, Task
+from pesky import Budget, DataError, Integer, Problem, ProblemError, Real, Study, Task
 from pesky.model import GaussianProcess
 from pesky.run.confirming import limit_before
 from pesky.store import Evaluation, Limit
@@ -49,6 +49,22 @@ def test_what_was_measured_without_noise_is_certain_however_close_to_the_thresho
         s.add(params, {"f": params["y"], "c": c})
     assert s.best().params == close
     assert s.best().probabilities == {"c >= 0": 1.0}
+
+
+def test_prices_start_from_the_answer_where_a_limit_is_met_exactly():
+    lattice = Problem({"a": Integer(0, 15), "b": Integer(0, 15)}, maximize="v", constraints=["w <= 20"], noise=0.0)
+    study = Study(lattice, seed=0)
+    for a, b in ((5, 15), (15, 5), (0, 0), (15, 15), (4, 15), (9, 10), (12, 3), (2, 8)):
+        study.add({"a": a, "b": b}, {"v": 3 * a + 4 * b, "w": a + b})
+    (table,) = study.tradeoffs()
+    assert study.recommend().expected == table.prices[2].expected == 75
+
+
+def test_where_all_is_hopeless_the_best_is_what_misses_the_least():
+    study = Study(Problem({"n": Integer(1, 4)}, minimize="f", constraints=["g >= 10"], noise=0.0), seed=0)
+    for n in (2, 4, 1, 3):
+        study.add({"n": n}, {"f": n, "g": n})
+    assert study.best().params == study.recommend().params == {"n": 4}
 
 
 def test_the_posterior_of_few_data_is_computed_by_one_thread(monkeypatch):

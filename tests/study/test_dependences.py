@@ -47,6 +47,24 @@ def test_the_belief_is_exactly_constant_along_the_others(model):
     assert torch.isfinite(s.belief().mean(here)).all()
 
 
+def test_a_limit_that_is_met_exactly_is_known_to_hold_at_every_other_rate():
+    """By the belief, whose numbers have a floor of noise, one half; and nothing else reaches what is lowest there."""
+    s = Study(NETWORK, seed=0)
+    for width in (1, 2, 4, 5, 6):
+        s.add({"rate": 1e-3, "width": width, "kind": "b"}, latency({"width": width, "kind": "b"}))
+    for rate in (2e-4, 1e-3, 5e-3, 9e-3, 1e-2, 2e-2, 8e-2):
+        for width in (2, 4):
+            params = {"rate": rate, "width": width, "kind": "b"}
+            s.add(params, error(params))
+    for width, p in ((4, 1.0), (5, 0.0)):
+        assert s.predict({"rate": 3e-2, "width": width, "kind": "b"}).probabilities == {"latency <= 4": p}
+    for found in (s.recommend(), s.what_if({"latency": 4.0})):
+        assert found.is_confident
+        assert (found.params["width"], found.params["kind"]) == (4, "b")
+        assert found.params["rate"] == pytest.approx(1e-2, rel=0.3)
+    assert s.what_if({"latency": 3.999}).params["width"] in (1, 2, 3)
+
+
 def test_a_profile_is_not_asked_again_at_another_rate():
     s = Study(NETWORK, rule="random", initial=2)
     while len(s.evaluations) < 20:

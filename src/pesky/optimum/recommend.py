@@ -28,6 +28,7 @@ LATTICE = 16384
 MOVES, FOLLOWING, FOLLOWED = 20, 8, 8
 """Discrete moves one after the other, the steps in which the real columns follow each of them, and how many of those
 of two integers they follow."""
+IMPOSSIBLE = math.log(1e-300)
 HOPELESS = math.log(1e-6)
 """Log probability of feasibility below which one point is no more probable than another."""
 SETTLED, SAME = 1e-9, 1e-6
@@ -38,6 +39,29 @@ FIRST_STEPS, BEHIND, VIOLATION = 12, 4.0, 5.0
 violations of a margin have this price."""
 INSIDE = 1e-7
 """The margin aimed at, in prior deviations, so that a rounding error does not end outside."""
+
+
+SAME_POINT = 1e-9
+"""How far apart, in any column, points are still the same."""
+
+
+class Told(NamedTuple):
+    """Where constraints surely hold or not, because it was told without noise: more than a belief may say.
+
+    It does not know the latent function of a yes or no there, and every number only but for a floor of noise.
+    """
+
+    X: Float[Tensor, "n d"]
+    columns: Bool[Tensor, "k d"]
+    """On which each constraint depends: what was told is true wherever these are the same."""
+    holds: Bool[Tensor, "k n"]
+    fails: Bool[Tensor, "k n"]
+
+    def at(self, X: Float[Tensor, "x d"]) -> tuple[Bool[Tensor, "k x"], Bool[Tensor, "k x"]]:
+        """Whether each constraint surely holds, and whether it surely fails."""
+        is_same = (X[:, None] - self.X).abs() < SAME_POINT
+        here = torch.stack([(is_same | ~own).all(-1) for own in self.columns])
+        return (here & self.holds[:, None]).any(-1), (here & self.fails[:, None]).any(-1)
 
 
 class Advice(NamedTuple):
@@ -67,7 +91,9 @@ class Assessment(NamedTuple):
     """How far the mean of each constraint is from feasible, in prior deviations."""
 
 
-def assess(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Assessment:
+def assess(
+    belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], told: Told | None = None
+) -> Assessment:
     """Objective and feasibility at each point, averaged over hyperparameter samples (METHOD 11).
 
     The margin of P >= confidence is mean - z deviation, z = Phi^-1(confidence), which is smooth where P saturates: with
@@ -82,6 +108,11 @@ def assess(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tens
         log_feasible = of_rows.logsumexp(-3) - math.log(of_rows.shape[-3])
         log_feasible = log_feasible[..., likelihoods.conditions.is_limited, :].sum(-2)
     shortfall = (-constraints.mean.mean(-3)).clamp(min=0.0) / _deviation(belief)[..., 1:, None]
+    if told is not None:
+        holds, fails = told.at(X)
+        log_p = torch.where(holds, 0.0, torch.where(fails, IMPOSSIBLE, log_p))
+        margin = torch.where(holds, margin.clamp(min=0.0), torch.where(fails, margin.clamp(max=-INSIDE), margin))
+        log_feasible = torch.where(fails.any(-2), IMPOSSIBLE, log_feasible)
     return Assessment(objective, margin, log_p, log_feasible, shortfall)
 
 
@@ -117,6 +148,7 @@ def recommend(
     space: Space,
     confidence: Float[Tensor, " k"],
     seed: Seed,
+    told: Told | None = None,
     starts: int = STARTS,
     steps: int = STEPS,
 ) -> Advice:
@@ -126,14 +158,14 @@ def recommend(
     spread = space.spread(CANDIDATES, seed) if whole is None else whole
     X = _worth_a_look(belief, torch.cat([spread.to(measured), measured], -2))
     if bool(space.continuous.any()):
-        start = _starts(belief, X, confidence, starts)
+        start = _starts(belief, X, confidence, told, starts)
         X = torch.cat([start, _lowest(belief, start, confidence, steps)], -2)
-    best = _best(belief, space.snap(X), confidence)
-    return best if space.is_continuous else _after_moves(belief, space, best, confidence)
+    best = _best(belief, space.snap(X), confidence, told)
+    return best if space.is_continuous else _after_moves(belief, space, best, confidence, told)
 
 
 def _starts(
-    belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], count: int
+    belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], told: Told | None, count: int
 ) -> Float[Tensor, "*w s d"]:
     """From where to search: points that qualify, and points that nearly do.
 
@@ -141,7 +173,7 @@ def _starts(
     near some of them takes the place of the first.
     """
     with torch.no_grad():
-        now = assess(belief, X, confidence)
+        now = assess(belief, X, confidence, told)
     deviation = _deviation(belief)
     short = ((-now.margin).clamp(min=0.0) / deviation[..., 1:, None]).sum(-2)
     nearly = spread_out(X, -now.mean / deviation[..., :1] - 3 * short, count)
@@ -153,7 +185,9 @@ def _starts(
     return torch.cat([nearly, safe], -2)
 
 
-def _after_moves(belief: Marginals, space: Space, best: Advice, confidence: Float[Tensor, " k"]) -> Advice:
+def _after_moves(
+    belief: Marginals, space: Space, best: Advice, confidence: Float[Tensor, " k"], told: Told | None
+) -> Advice:
     """The best that discrete moves lead to, where the real columns follow each of them.
 
     A thinner plate is better with another radius only: where the others stay, every move looks worse. So integers move
@@ -165,7 +199,7 @@ def _after_moves(belief: Marginals, space: Space, best: Advice, confidence: Floa
         if bool(space.continuous.any()):
             few = near[: len(near) - len(double) + FOLLOWED]
             near = space.snap(torch.cat([near, _lowest(belief, few, confidence, FOLLOWING)]))
-        after = _best(belief, torch.cat([best.u[None], near]), confidence)
+        after = _best(belief, torch.cat([best.u[None], near]), confidence, told)
         if torch.equal(after.u, best.u):
             break
         best = after
@@ -182,10 +216,10 @@ def _worth_a_look(belief: Marginals, X: Float[Tensor, "*w n d"]) -> Float[Tensor
     return torch.gather(X, -2, best[..., None].expand(*best.shape, X.shape[-1]))
 
 
-def _best(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Advice:
+def _best(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], told: Told | None) -> Advice:
     """The lowest of the points that qualify, or the most probably feasible of all."""
     with torch.no_grad():
-        now = assess(belief, X, confidence)
+        now = assess(belief, X, confidence, told)
     good = (now.margin >= 0).all(-2)
     is_any = good.any(-1)
     rank = torch.where(is_any[..., None], torch.where(good, -now.mean, -torch.inf), _hope(now))

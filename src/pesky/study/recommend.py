@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from jaxtyping import Float
@@ -14,7 +15,7 @@ from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, conditions_of
 from pesky.optimum.compare import probability_lower
 from pesky.optimum.measured import MOST_MEASURED, expected_rank
-from pesky.optimum.recommend import recommend
+from pesky.optimum.recommend import HOPELESS, Told, recommend
 from pesky.problem import Constraint, Problem
 from pesky.space import Space
 from pesky.store import Evaluation, State
@@ -123,10 +124,38 @@ class Grounds:
         """Whether an evaluation is of this point."""
         return bool((self.encode(evaluation) - u).abs().amax() < SAME_POINT)
 
+    @cached_property
+    def told(self) -> Told | None:
+        """Where constraints surely hold or not, because it was told without noise; None if they have noise."""
+        conditions = self.problem.conditions
+        is_exact = [self.problem.noise.get(condition.outcome) == 0 for condition in conditions]
+        if not any(is_exact) or not self.points:
+            return None
+        held = [
+            [c.holds(point.told[c.outcome]) if exact and c.outcome in point.told else None for point in self.points]
+            for c, exact in zip(conditions, is_exact, strict=True)
+        ]
+        columns = torch.stack([self.space.columns_of(self.problem.depends_on(c.outcome)) for c in conditions])
+        holds, fails = (torch.tensor([[each is so for each in row] for row in held]) for so in (True, False))
+        return Told(*(part.to(self.belief.points.device) for part in (self.U, columns, holds, fails)))
+
+    def exact_at(self, u: Float[Tensor, " d"]) -> dict[str, float]:
+        """The outcomes that are certain at a point, because they were told without noise.
+
+        There, or wherever the parameters that they depend on are the same.
+        """
+        is_same = (self.U - u).abs() < SAME_POINT
+        found = {}
+        for name in self.problem.rows:
+            if self.problem.noise.get(name) == 0 and name not in self.problem.known:
+                here = (is_same | ~self.space.columns_of(self.problem.depends_on(name))).all(-1)
+                told = (self.points[i].told for i in here.nonzero().flatten().tolist())
+                found |= next(({name: values[name]} for values in told if name in values), {})
+        return found
+
     def predict(self, u: Float[Tensor, " d"]) -> Prediction:
         """What is believed there; what was measured there without noise is certain."""
-        measured = self.at(u)
-        exact = {} if measured is None else measured.exact(self.problem)
+        exact = self.exact_at(u)
         with threads_for(self.count):
             return predict_at(self.problem, self.space, self.belief, self.spread, self.observations, u, exact)
 
@@ -162,10 +191,10 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
         return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
     if not model.is_confident:
         return replace(model, advice=_advice_alone(model))
-    if not model.is_measured and not grounds.is_hypothetical and (broken := _broken_promises(grounds)):
-        return replace(measured, advice=f"{_advice_alone(measured)} {_promised_in_vain(model, broken)}")
     if is_no_better(grounds, model, measured):
         return replace(measured, advice=f"{_advice_alone(measured)} No other point is expected to be better by much.")
+    if not model.is_measured and not grounds.is_hypothetical and (broken := _broken_promises(grounds)):
+        return replace(measured, advice=f"{_advice_alone(measured)} {_promised_in_vain(model, broken)}")
     u, v = (grounds.space.encode(each.params) for each in (model, measured))
     with threads_for(grounds.count):
         better = float(probability_lower(grounds.spread, u, v))
@@ -226,7 +255,7 @@ def best_anywhere(grounds: Grounds, most: float = 1.0) -> Recommendation:
     """
     confidence = torch.tensor(grounds.problem.confidences, dtype=torch.float64).clamp(max=most)
     with threads_for(grounds.count):
-        advice = recommend(grounds.belief, grounds.space, confidence, grounds.seed)
+        advice = recommend(grounds.belief, grounds.space, confidence, grounds.seed, grounds.told)
     return _recommendation(grounds, advice.u.cpu(), bool(advice.is_confident))
 
 
@@ -257,9 +286,22 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
         chosen = min(value, key=lambda i: value[i])
     else:
         chance = [log_probability(problem.conditions, [*e.probabilities.values()]) for e in each]
+        if max(chance) < HOPELESS:  # none is more probable than another: which one misses the least
+            chance = [-_shortfall(grounds, e) for e in each]
         chosen = max(range(len(each)), key=lambda i: chance[i])
     found = _recommendation(grounds, U[chosen], held[chosen])
     return replace(found, params=points[chosen].params, advice=_advice_alone(found))
+
+
+def _shortfall(grounds: Grounds, expectation: Expectation) -> float:
+    """How far all constraints on numbers are missed, in ranges of the values that were told of each."""
+    total = 0.0
+    for c in grounds.problem.conditions:
+        if c.outcome in expectation.outcomes:
+            values = [point.told[c.outcome] for point in grounds.points if c.outcome in point.told]
+            missed = c.direction * (c.threshold - expectation.outcomes[c.outcome])
+            total += max(missed, 0.0) / ((max(values) - min(values) if values else 0.0) or 1.0)
+    return total
 
 
 def log_probability(conditions: Sequence[Constraint], probabilities: Sequence[float]) -> float:
