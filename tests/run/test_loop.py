@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 from study.quick import COUPLED, QUICK, SPACE, SPLIT, at, check, measure, quick, score
 
-from pesky import Budget, PeskyError, Problem, ProblemError, Resource, Task
+from pesky import Budget, Outcome, PeskyError, Problem, ProblemError, Resource, Task
 from pesky.acquire import rule_of
 from pesky.errors import StorageAway
 from pesky.run.leases import worker_name
@@ -159,6 +159,21 @@ def test_a_function_that_misbehaves_never_ends_the_study():
         assert text in error
     assert s.evaluations[1].outcomes == {"c": 1.0}  # what could be measured is kept
     assert s.recommend().params
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_value_outside_of_its_declared_range_fails_its_evaluation_alone(workers):
+    declared = replace(COUPLED, ranges={"c": Outcome("c", low=0), "f": Outcome("f", low=-100)})
+    s = quick(declared, rule="random")
+    ending = s.run(measure, 8, workers=workers, progress=False)
+    assert ending.evaluations > 0 < ending.failed
+    for e in s.evaluations.values():
+        expected = measure(e.params)
+        is_inside = expected["c"] >= 0
+        assert e.state is (State.DONE if is_inside else State.FAILED)
+        assert dict(e.outcomes) == (expected if is_inside else {"f": expected["f"]})
+        assert e.error is None or ("outcome 'c' was -" in e.error and "expected a value from 0, as" in e.error)
+        assert not e.is_mistake
 
 
 def test_a_failing_point_is_not_asked_again_and_again():

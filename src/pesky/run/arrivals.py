@@ -5,8 +5,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 
-from pesky.errors import PeskyError
-from pesky.run.call import Report, check, describe
+from pesky.errors import DataError, PeskyError
+from pesky.problem import Problem
+from pesky.run.call import Checked, Report, check, describe
 from pesky.run.client import AskTell
 from pesky.run.deliveries import Deliveries, Delivery
 from pesky.run.executors import canceled, is_from_outside, says_nothing
@@ -76,8 +77,9 @@ class Arrivals:
 
     def _of_report(self, flight: Flight, report: Report, land: Callable[[], None]) -> Delivery:
         e, store, study = flight.evaluation, self._study.store, self._study.identity
-        outcomes = self._study.problem.tasks[e.task].outcomes
-        values, why, attributes = check(report, outcomes, self._study.problem.yes_no)
+        problem = self._study.problem
+        outcomes = problem.tasks[e.task].outcomes
+        values, why, attributes = _within_ranges(check(report, outcomes, problem.yes_no), problem)
         keep = (
             partial(store.tell, study, e.id, values, outcomes, report.seconds)
             if why is None
@@ -89,3 +91,14 @@ class Arrivals:
     def _land(self, flight: Flight) -> None:
         flight.is_over = True
         self._landed.set()
+
+
+def _within_ranges(checked: Checked, problem: Problem) -> Checked:
+    """The same without values outside of the ranges that the problem declares; with one the call has failed."""
+    values, problems = {}, [] if checked.error is None else [checked.error]
+    for name, value in checked.values.items():
+        try:
+            values[name] = problem.ranges[name].check(value) if name in problem.ranges else value
+        except DataError as error:
+            problems.append(str(error).removesuffix("."))
+    return checked._replace(values=values, error="; ".join(problems) or None)

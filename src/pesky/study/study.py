@@ -435,8 +435,8 @@ class Study(StudyData):
         Args:
             functions: What measures each task, by its name; the function alone if there is one task. It gets the
                 parameters as a dict and returns the outcomes as a mapping, or one number for a task of one outcome.
-                When it raises, returns NaN or lacks a name, the evaluation has failed and the study goes on; what it
-                returns under other names is kept as attributes of the evaluation.
+                When it raises, lacks a name or returns NaN or a value outside of its range, the evaluation has failed
+                and the study goes on; what it returns under other names is kept as attributes of the evaluation.
             budget: A `Budget`; a bare number is the total cost, which without costs is the number of evaluations.
             workers: Evaluations in flight, each in a process of its own; in this very process, one at a time, if not
                 given (and no task has a time-out).
