@@ -216,6 +216,19 @@ def test_a_recommendation_is_confirmed_after_the_budget_is_spent(pesky, project)
     assert "budget: 1 of 1 evaluations, and 1 beyond it" in pesky("status", "study.toml").stdout
 
 
+def test_what_comes_before_confirming_is_said(pesky, project):
+    project.change("[parameters]", '[tasks]\nscore.outcomes = ["f"]\ncheck.outcomes = ["c"]\n\n[parameters]')
+    first = pesky("ask", "study.toml", "--confirm").stdout
+    assert first.startswith("This belongs to the initial design, and comes first: after it, `pesky ask study.toml --")
+    wanted = pesky("ask", "study.toml", "--confirm", "--params", "x=0.5 k=a").stdout
+    assert wanted.startswith("#1: measure score (as you wanted)")  # and check is queued
+    queued = pesky("ask", "study.toml", "--confirm").stdout
+    assert queued.startswith("This was queued, and comes first: after it, `pesky ask study.toml --confirm` confirms")
+    assert "#2: measure check (as you wanted)" in queued
+    Study.load("sqlite:///study.db").release(0)
+    assert "This was asked and let go of, and comes first" in pesky("ask", "study.toml", "--confirm").stdout
+
+
 @pytest.mark.parametrize(
     "command", [["tell", "study.toml", "0", "f=1.5"], ["status", "study.toml"], ["show", "study.toml"]]
 )

@@ -3,12 +3,16 @@
 import getpass
 import shlex
 import socket
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pesky.cli.arguments import AsJson, StudyPath, params_in
 from pesky.cli.format import claim_of
+
+if TYPE_CHECKING:
+    from pesky.store import Evaluation
 
 
 def ask(
@@ -57,8 +61,8 @@ def ask(
     why = "initial design" if kept.decision is None else f"chosen by {kept.rule.name}"
     why = {"enqueued": "as you wanted", "confirming": "to confirm the recommendation"}.get(asked.kind or "", why)
     why = why if asked.gain is None else f"expected gain {asked.gain:.3g} nats"
-    if confirm and asked.kind != "confirming":
-        screen.print("Nothing is left to confirm at the recommended point: this is the next question.")
+    if confirm and params is None and asked.kind != "confirming":
+        screen.print(_instead_of_confirming(asked, study), soft_wrap=True)
     screen.print(f"#{asked.id}: measure {asked.task} ({why})")
     width = max(map(len, asked.params))
     for name, value in asked.params.items():
@@ -67,6 +71,15 @@ def ask(
         f"Then: pesky tell {study} {claim_of(asked)} " + " ".join(f"{_quoted(name)}=..." for name in expected),
         soft_wrap=True,
     )
+
+
+def _instead_of_confirming(asked: "Evaluation", study: Path) -> str:
+    """Why this is asked, and not what would confirm the recommendation."""
+    before = {"enqueued": "was queued", "initial": "belongs to the initial design"}.get(asked.kind or "")
+    before = "was asked and let go of" if asked.attempts > 1 else before
+    if before is None:
+        return "Nothing is left to confirm at the recommended point: this is the next question."
+    return f"This {before}, and comes first: after it, `pesky ask {study} --confirm` confirms the recommendation."
 
 
 def _quoted(name: str) -> str:
