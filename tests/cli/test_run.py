@@ -38,6 +38,21 @@ def test_a_budget_that_is_spent_measures_nothing_and_says_how_to_go_on(pesky, pr
     assert "Recommended" in text
 
 
+def test_the_budget_that_is_named_goes_on(pesky, project):
+    pesky("run", "study.toml", "--evaluations", 5, "--quiet")
+    text = pesky("run", "study.toml", "--evaluations", 2).stdout
+    assert "The budget of 2 evaluations is spent already (5 evaluations done)" in text
+    assert "`--evaluations 7` goes on" in text
+    text = pesky("run", "study.toml", "--evaluations", 7).stdout
+    assert "The budget of 7 evaluations is spent: 7 evaluations done." in text
+
+
+def test_more_evaluations_are_not_named_where_the_cost_is_spent(pesky, project):
+    project.change("evaluations = 3", "evaluations = 3\ncost = 3")
+    pesky("run", "study.toml", "--quiet")
+    assert "nothing was measured; a larger [budget] in the file goes on" in pesky("run", "study.toml").stdout
+
+
 def test_fresh_sets_aside_what_was_there(pesky, project):
     pesky("run", "study.toml", "--quiet")
     before = pesky("show", "study.toml").stdout

@@ -45,7 +45,7 @@ def run_study(
         return exit_codes.INTERRUPTED
     is_idle = before == {id_: evaluation.state for id_, evaluation in study.evaluations.items()}
     recommendation, best = try_recommend(study), try_best(study)
-    screen.print(_end(command, file, ending, is_idle), soft_wrap=True)
+    screen.print(_end(command, file, ending, _how_to_go_on(file, study, tasks) if is_idle else None), soft_wrap=True)
     print_recommendation(screen, recommendation, best, study.problem)
     if as_json:
         say_json(
@@ -109,15 +109,32 @@ def _beginning(command: str, file: StudyFile, study: "Study") -> str:
     return f"Continuing {study.name!r} in {storage_shown(file)}: {counted(len(kept))} there already{anew}."
 
 
-def _end(command: str, file: StudyFile, ending: "Ending", is_idle: bool) -> str:
+def _end(command: str, file: StudyFile, ending: "Ending", more: str | None) -> str:
+    """How it ended; `more` is what would have measured something, if nothing was."""
     if ending.kind == "interrupted":
         return f"Interrupted; all that was measured is kept. `pesky {command} {file.path.name}` goes on."
     said = f"{ending.reason[:1].upper()}{ending.reason[1:]}"
     counts = f"{counted(ending.evaluations)} done" + (f", {ending.failed} failed" if ending.failed else "")
     if ending.kind == "failures":
         return f"{said}."
-    if not is_idle or ending.kind != "budget":
+    if more is None or ending.kind != "budget":
         return f"{said}: {counts}."
-    more = file.budget.evaluations
-    how = "a larger [budget] in the file" if more is None else f"`--evaluations {more + max(more // 2, 1)}`"
-    return f"{said} already ({counts}), so nothing was measured; {how} goes on."
+    return f"{said} already ({counts}), so nothing was measured; {more} goes on."
+
+
+def _how_to_go_on(file: StudyFile, study: "Study", tasks: tuple[str, ...]) -> str:
+    """What a study whose budget is spent goes on with: an option, if more evaluations are all that it needs."""
+    from pesky.run.budget import Exhausted
+    from pesky.run.spending import affordable
+    from pesky.store import Limit
+    from pesky.store.transitions import counts
+
+    evaluations, larger = study.evaluations, "a larger [budget] in the file"
+    asked = sum(map(counts, evaluations.values()))
+    if file.budget.evaluations is None or asked < file.budget.evaluations:
+        return larger
+    try:
+        affordable(tasks, evaluations, study.problem, Limit(cost=file.budget.cost))
+    except Exhausted:
+        return larger
+    return f"`--evaluations {asked + max(asked // 2, 1)}`"
