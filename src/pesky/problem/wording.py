@@ -6,6 +6,8 @@ _SIGNS = {"≤": "<=", "≥": ">=", "=<": "<=", "=>": ">=", "==": "=", "≠": "!
 _SIGN = re.compile("<=|>=|" + "|".join([*_SIGNS, "!=", "[<>=]"]))
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _STRICT = {"<": "<=", ">": ">="}
+_ANSWERS = {"true": "true", "yes": "true", "1": "true", "false": "false", "no": "false", "0": "false"}
+_ANSWERED = re.compile(rf"(?P<outcome>.*\S)\s+is\s+(?P<answer>{'|'.join(_ANSWERS)})", re.IGNORECASE)
 
 
 _WITH_UNIT = re.compile(r"(?P<number>[-+]?[\d._]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\W\d_]+|%)")
@@ -24,8 +26,8 @@ def how_to_write(text: str) -> str | None:
             return f"For both sides write two constraints: '{outcome} >= {low}' and '{outcome} <= {high}'."
         case [high, outcome, low], [(">" | ">="), (">" | ">=")] if is_number(low) and is_number(high):
             return f"For both sides write two constraints: '{outcome} >= {low}' and '{outcome} <= {high}'."
-        case [outcome, value], ["="] if value.lower() in ("true", "false", "yes", "no"):
-            return f"Write '{outcome} is {'true' if value.lower() in ('true', 'yes') else 'false'}'."
+        case [outcome, value], ["="] if value.lower() in _ANSWERS and not is_number(value):
+            return f"Write '{outcome} is {_ANSWERS[value.lower()]}'."
         case [outcome, value], ["="] if is_number(value):
             return (
                 f"A measured number never equals another: write two constraints with some room, '{outcome} >= ...' "
@@ -43,6 +45,8 @@ def how_to_write(text: str) -> str | None:
                 f"{right!r} is no number: let the measurement give the difference as an outcome of its own, "
                 f"like '{left} minus {right}', and write '{left} minus {right} {_STRICT.get(sign, sign)} 0'."
             )
+        case [text], [] if (answered := _ANSWERED.fullmatch(text)) is not None:
+            return f"Write '{answered['outcome']} is {_ANSWERS[answered['answer'].lower()]}'."
         case [outcome], []:
             return f"For a yes or no write '{outcome} is true'."
         case _:
