@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -373,6 +374,30 @@ def test_ones_own_botorch_model_sees_integers_as_they_are_evaluated():
 def test_bad_arguments_are_refused(given):
     with pytest.raises(ProblemError):
         study(**given)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda s: s.ask(2.5), ProblemError, r"ask: n was 2\.5: expected a whole number, at least 1"),
+        (lambda s: s.ask(len), ProblemError, "tasks was <.*>: expected the name of a task, or a list of them: 'all'"),
+        (lambda s: s.ask(params=0.5), DataError, r"parameters were 0\.5: expected a mapping like {'x': \.\.\., 'y': "),
+        (lambda s: s.enqueue(0.5), DataError, r"the parameters were 0\.5: expected a mapping like {'x': "),
+        (lambda s: s.enqueue({"x": 0.5, "y": 0}, 3), ProblemError, "tasks was 3: expected the name of a task"),
+        (lambda s: s.predict(0.5), DataError, r"the parameters were 0\.5: expected a mapping like {'x': "),
+        (lambda s: s.add(0.5, {"f": 1}), DataError, r"the parameters were 0\.5: expected a mapping like {'x': "),
+        (lambda s: s.what_if("c"), ProblemError, "the thresholds were 'c': expected a mapping from constraints to"),
+    ],
+)
+def test_what_is_of_another_kind_is_refused_in_words(call, error, message):
+    s = advance(study(), 1)
+    with pytest.raises(error, match=message):
+        call(s)
+    assert len(s.evaluations) == 1
+
+
+def test_any_whole_number_is_a_number_of_questions():
+    assert len(study().ask(np.int64(2))) == 2  # pyright: ignore[reportCallIssue, reportArgumentType]
 
 
 def test_duplicated_noise_free_data_are_fine():

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pesky.errors import DataError
 from pesky.problem.fields import number
 from pesky.problem.parameters import Choice, Integer, Option, Parameter
+from pesky.problem.values import by_name
 
 WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
@@ -42,7 +43,7 @@ def read_params(parameters: Mapping[str, Parameter], given: Mapping[str, object]
     """The values of those parameters that were given; those that are none of them are left as they are."""
     return {
         name: read_value(name, parameters[name], value) if name in parameters else value  # pyright: ignore[reportReturnType]
-        for name, value in given.items()
+        for name, value in by_name(parameters, given).items()
     }
 
 

@@ -3,14 +3,23 @@
 import math
 import numbers
 from collections.abc import Mapping
+from typing import Any
 
 from pesky.errors import DataError, unknown_name
 from pesky.problem.parameters import Choice, Integer, Option, Parameter
 
 
+def by_name(parameters: Mapping[str, Parameter], given: object) -> Mapping[str, Any]:
+    """The given values of parameters, if they are by name; a DataError if not."""
+    if not isinstance(given, Mapping):
+        expected = ", ".join(f"{name!r}: ..." for name in parameters)
+        raise DataError(f"the parameters were {given!r}: expected a mapping like {{{expected}}}.")
+    return given
+
+
 def check_params(parameters: Mapping[str, Parameter], params: Mapping[str, object]) -> None:
     """Nothing, or a DataError that says which value does not belong to its parameter."""
-    for name in params:
+    for name in by_name(parameters, params):
         if name not in parameters:
             raise DataError(unknown_name("parameter", name, parameters))
     for name, parameter in parameters.items():

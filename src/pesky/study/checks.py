@@ -1,6 +1,6 @@
 """What a study is given, checked before anything is asked."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -75,6 +75,9 @@ def checked_tasks(given: str | Collection[str] | None, problem: Problem) -> tupl
     """The tasks of these names; all of them if none was given."""
     if given is None:
         return tuple(problem.tasks)
+    if not isinstance(given, Iterable):
+        known = ", ".join(map(repr, problem.tasks))
+        raise ProblemError(f"tasks was {given!r}: expected the name of a task, or a list of them: {known}.")
     names = (given,) if isinstance(given, str) else tuple(given)
     for name in names:
         if name not in problem.tasks:

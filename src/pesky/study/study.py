@@ -1,6 +1,7 @@
 """A study: questions asked, results told, the belief that follows from them, and the recommendation."""
 
 import logging
+import numbers
 import secrets
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ from pesky.observations import Observations
 from pesky.problem import Constraint, Option, Parameter, Problem
 from pesky.problem.fields import whole
 from pesky.problem.known import KnownFunction
+from pesky.problem.values import by_name
 from pesky.run.budget import Budget, Ending
 from pesky.run.loop import Loop
 from pesky.run.progress import Progress
@@ -246,8 +248,8 @@ class Study(StudyData):
             params: Ask at these parameters, instead of where it is worth most: the first of the tasks, and enqueue the
                 others.
         """
-        if isinstance(tasks, int) or n is not None:
-            tasks, count = (None, tasks) if isinstance(tasks, int) else (tasks, n)
+        if isinstance(tasks, int | numbers.Real) or n is not None:
+            tasks, count = (None, tasks) if isinstance(tasks, int | numbers.Real) else (tasks, n)
             how = {"worker": worker, "lease": lease, "losses": losses, "limit": limit, "gain_per_cost": gain_per_cost}
             return several(partial(self.ask, tasks, confirm=confirm, params=params, **how), whole("ask: n", count, 1))
         request = Request(checked_tasks(tasks, self.problem), limit, gain_per_cost, confirm)
@@ -306,8 +308,7 @@ class Study(StudyData):
         """
         if outcomes is None:
             return self.add_rows(rows_of(params))
-        assert isinstance(params, Mapping)
-        return _callers(self.add_one(params, outcomes))
+        return _callers(self.add_one(by_name(self.problem.parameters, params), outcomes))
 
     def add_rows(self, rows: Sequence[Row]) -> list[Evaluation]:
         """The same for rows that each say where they are from, as `pesky.study.rows` reads them."""
@@ -358,7 +359,8 @@ class Study(StudyData):
 
     def predict(self, params: Mapping[str, Option]) -> Prediction:
         """What is believed of every outcome at these parameters, and how probably each constraint holds there."""
-        return self.grounds().predict(self.space.encode(params))
+        point = self.space.encode(by_name(self.problem.parameters, params))
+        return self.grounds().predict(point)
 
     def recommend(self) -> Recommendation:
         """The lowest expected objective where every constraint holds with its confidence, anywhere in the space.

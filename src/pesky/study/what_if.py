@@ -73,6 +73,9 @@ def thresholds_of(problem: Problem, given: Mapping[str, float]) -> dict[int, flo
         names[f"{constraint.outcome} {constraint.sense}"] = k
         if sum(other.outcome == constraint.outcome for other in problem.constraints) == 1:
             names[constraint.outcome] = k
+    if not isinstance(given, Mapping):
+        expected = "a mapping from constraints to numbers, like {'latency_ms': 2.5}"
+        raise ProblemError(f"what if: the thresholds were {given!r}: expected {expected}.")
     found = {}
     for name, threshold in given.items():
         if name not in names:
