@@ -31,6 +31,16 @@ def test_three_alike_at_first_end_the_run_with_the_traceback_kept():
     assert 'return params["x"] / undefined' in trace
 
 
+@pytest.mark.parametrize("returned", [{"f": 1.0}, {"f": 1.0, "c": float("nan")}, None])
+def test_no_traceback_is_spoken_of_where_nothing_was_raised(returned):
+    ending = quick(rule="random").run(lambda p: returned, 20, progress=False)
+    assert ending.kind == "failures"
+    assert "traceback" not in ending.reason
+    assert ending.reason.endswith("\nkeep_going=True (--keep-going) goes on nevertheless")
+    raised = quick(rule="random").run(broken, 20, progress=False)
+    assert "study.evaluations[2].attributes (`pesky show --json`) has the whole traceback; keep" in raised.reason
+
+
 def test_who_wants_to_go_on_does():
     s = quick(rule="random")
     assert s.run(broken, 5, keep_going=True, progress=False).kind == "budget"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from pesky.problem import Problem
+from pesky.run.call import TRACEBACK
 from pesky.store import Evaluation, State
 
 FIRST = 3
@@ -48,8 +49,8 @@ def _words(task: str, failed: list[Evaluation], *, is_only: bool) -> str:
     of = "" if is_only else f" of {task!r}"
     last = failed[-1]
     said = "\n".join(line for line in (last.error or "").split("\n") if line.strip())
+    where = f"study.evaluations[{last.id}].attributes (`pesky show --json`) has the whole traceback; "
     return (
         f"the first {len(failed)} evaluations{of} all failed in the same way, so nothing more is asked: {said}\n"
-        f"study.evaluations[{last.id}].attributes (`pesky show --json`) has the whole traceback; keep_going=True "
-        "(--keep-going) goes on nevertheless"
+        f"{where if TRACEBACK in last.attributes else ''}keep_going=True (--keep-going) goes on nevertheless"
     )
