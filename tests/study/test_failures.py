@@ -34,6 +34,19 @@ def test_the_region_that_crashes_is_learnt_and_avoided():
     assert sum(crashes["learn"][10:]) < sum(crashes["record"][10:])
 
 
+def test_an_answer_without_a_value_says_that_all_failed():
+    s = quick(Problem(SPACE, minimize="f", constraints=["c >= 0"]))
+
+    def cold(params):
+        raise ValueError("the oven is cold")
+
+    s.run(cold, budget=3, progress=False)
+    with pytest.raises(
+        DataError, match=r"3 evaluations failed, the last one \(#2\) with: ValueError: the oven is cold"
+    ):
+        s.recommend()
+
+
 def test_a_failure_told_by_hand_is_learnt_too():
     problem = Problem(UNIT, minimize="f", tasks={"run": Task(["f"], failures="learn")}, noise=0.0)
     s = quick(problem)

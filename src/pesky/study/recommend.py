@@ -24,6 +24,7 @@ from pesky.study.outliers import Outlier, Place, trusted
 from pesky.study.prediction import Expectation, Prediction, expectations_at, predict_at
 from pesky.study.recommendation import Recommendation
 from pesky.study.surrogates import Surrogates
+from pesky.wording import counted
 
 SURE = 0.9
 """How probably a point that nobody measured must be better than the best measured one to be recommended instead.
@@ -72,7 +73,9 @@ class Grounds:
         problem, evaluations = surrogates.problem, surrogates.learnt(evaluations)
         if not any(e.outcomes.keys() & set(problem.grounds) for e in evaluations.values()):
             what = "any outcome" if problem.objective in problem.known else f"the objective {problem.objective!r}"
-            raise DataError(f"no value of {what} was told yet: ask and tell until there is one.")
+            raise DataError(
+                f"no value of {what} was told yet: ask and tell until there is one.{_how_failed(evaluations)}"
+            )
         belief, observations = surrogates.believe_afresh(evaluations)
         spread, outliers = surrogates.believe_spread(evaluations), surrogates.outliers(evaluations)
         return cls._given(surrogates, evaluations, belief, spread, observations, outliers)
@@ -163,6 +166,15 @@ class Grounds:
         """What is expected at each point; `exact` is what was measured there without noise."""
         with threads_for(self.count):
             return expectations_at(self.problem, self.belief, self.observations, U, exact)
+
+
+def _how_failed(evaluations: Mapping[int, Evaluation]) -> str:
+    """How many evaluations failed, and how the last one did; nothing where none did."""
+    failed = [e for e in evaluations.values() if e.state is State.FAILED]
+    if not failed:
+        return ""
+    why = (failed[-1].error or "").strip().split("\n")[0]
+    return f" {counted(len(failed))} failed, the last one (#{failed[-1].id}) with: {why}."
 
 
 def _is_unlearnt_failure(problem: Problem, e: Evaluation) -> bool:
