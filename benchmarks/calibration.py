@@ -20,7 +20,8 @@ from benchmarks.calibration_cases import CASES, Case, Values, case_by_name
 from benchmarks.report import build_table, console, progress_bar, write_json
 from benchmarks.workers import begin_worker
 from pesky.problem import Problem
-from pesky.study.recommend import Grounds, best_anywhere
+from pesky.study.grounds import Grounds
+from pesky.study.recommend import best_anywhere
 
 TOLERANCE = 1e-6
 """The part of the objective's range by which one point must be worse than another to be so."""

@@ -8,7 +8,8 @@ import torch
 import pesky
 from benchmarks.contenders import CONTENDERS
 from benchmarks.known_objective import with_known_objective
-from pesky.study.recommend import Grounds, best_anywhere
+from pesky.study.grounds import Grounds
+from pesky.study.recommend import best_anywhere
 from pesky.test_functions import Benchmark, decouple, problem_by_name
 
 INITIAL = 3

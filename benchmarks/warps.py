@@ -10,7 +10,8 @@ import torch
 
 from benchmarks.report import build_table, console, write_json
 from pesky import GP, Study
-from pesky.study.recommend import Grounds, best_anywhere
+from pesky.study.grounds import Grounds
+from pesky.study.recommend import best_anywhere
 from pesky.study.surrogates import Surrogates
 from pesky.test_functions import problem_by_name
 

@@ -22,7 +22,8 @@ from pesky.model import surrogate
 from pesky.model.surrogate import GP, FixedHyperparameters
 from pesky.optimum import sample
 from pesky.problem import Problem
-from pesky.study.recommend import Grounds, best_anywhere
+from pesky.study.grounds import Grounds
+from pesky.study.recommend import best_anywhere
 from pesky.test_functions import Benchmark, gp_sample, toy
 from pesky.test_functions.base import decouple, measured_separately
 

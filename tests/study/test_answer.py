@@ -60,6 +60,14 @@ def test_prices_start_from_the_answer_where_a_limit_is_met_exactly():
     assert study.recommend().expected == table.prices[2].expected == 75
 
 
+def test_values_that_contradict_each_other_without_noise_are_spoken_of():
+    study = told()
+    assert "no noise" not in study.recommend().advice
+    study.add(POINTS[1], {**measure(POINTS[1]), "f": -0.75})
+    assert study.recommend().params == POINTS[1]
+    assert "Here f was told as -0.75 and -0.15, though it is said to have no noise" in study.recommend().advice
+
+
 def test_where_all_is_hopeless_the_best_is_what_misses_the_least():
     study = Study(Problem({"n": Integer(1, 4)}, minimize="f", constraints=["g >= 10"], noise=0.0), seed=0)
     for n in (2, 4, 1, 3):

@@ -12,7 +12,8 @@ from pesky.show.solution import Solution, solution_of
 from pesky.store import Evaluation
 from pesky.store.evaluation import short
 from pesky.study import Recommendation, Study, Tradeoff
-from pesky.study.recommend import Grounds, best_from, recommendation_from
+from pesky.study.grounds import Grounds
+from pesky.study.recommend import best_from, recommendation_from
 from pesky.study.what_if import tradeoffs
 
 

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from pesky.space import Space
+from pesky.study.grounds import Grounds
 from pesky.study.outlook import outlook_at
-from pesky.study.recommend import Grounds
 
 POINTS = 512
 """In each of the two samples of the space; one of 0.5 is then known to about 0.01."""

@@ -9,7 +9,7 @@ import numpy as np
 from pesky.errors import DataError
 from pesky.store import Evaluation, State
 from pesky.study import Study
-from pesky.study.recommend import Grounds
+from pesky.study.grounds import Grounds
 
 MOMENTS = 12
 """At how many moments a study is looked at: what is believed is computed anew for each, which takes about a second."""

@@ -12,8 +12,8 @@ from pesky.errors import DataError, unknown_name
 from pesky.problem import Option
 from pesky.show.axes import coordinates, grid
 from pesky.space import Space
+from pesky.study.grounds import Grounds
 from pesky.study.outlook import Outlook, outlook_at
-from pesky.study.recommend import Grounds
 
 LINE, PLANE = 61, 33
 """Points along a parameter: of a line, and of each side of a plane."""

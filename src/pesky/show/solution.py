@@ -14,7 +14,7 @@ from pesky.numerics.runtime import threads_for
 from pesky.optimum.sample import sample_optima
 from pesky.problem import Choice
 from pesky.show.axes import grid
-from pesky.study.recommend import Grounds
+from pesky.study.grounds import Grounds
 
 SAMPLES, DRAWS, CANDIDATES, STEPS = 100, 300, 512, 5
 """Samples of x* and the draws they stand for, the points each draw is evaluated at, and steps of its minimization."""

@@ -9,8 +9,8 @@ from pesky.show.points import Point
 from pesky.show.slices import Slice
 from pesky.show.solution import Solution
 from pesky.study import Recommendation
+from pesky.study.grounds import Grounds
 from pesky.study.prediction import constraint_texts
-from pesky.study.recommend import Grounds
 
 
 @dataclass(frozen=True)

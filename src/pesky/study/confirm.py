@@ -8,16 +8,9 @@ from math import exp
 from pesky.problem import Problem
 from pesky.run.spending import cost_of, typical_price
 from pesky.store import Evaluation, Question
+from pesky.study.grounds import Grounds
 from pesky.study.prediction import constraint_texts
-from pesky.study.recommend import (
-    CONFIRMING,
-    Grounds,
-    best_anywhere,
-    best_from,
-    best_of,
-    is_no_better,
-    log_probability,
-)
+from pesky.study.recommend import CONFIRMING, best_anywhere, best_from, best_of, is_no_better, log_probability
 from pesky.study.recommendation import Recommendation
 
 ATTEMPTS = 2

@@ -9,8 +9,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from pesky.study.grounds import Grounds
 from pesky.study.prediction import LEVEL, constraint_texts, moments_at, numbers, quantiles_to_user
-from pesky.study.recommend import Grounds
 
 CHUNK = 512
 """Points at once: with a thousand data their covariances are 4 MB for each row and sample of hyperparameters."""

@@ -1,30 +1,23 @@
 """The recommendation that follows from what was measured, and the best of the points that were measured."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.errors import DataError
-from pesky.model.belief import Belief
-from pesky.model.limited import with_conditions
 from pesky.numerics.runtime import threads_for
-from pesky.observations import Observations, conditions_of
 from pesky.optimum.compare import probability_lower
 from pesky.optimum.measured import MOST_MEASURED, expected_rank
-from pesky.optimum.recommend import HOPELESS, Told, recommend
+from pesky.optimum.recommend import HOPELESS, recommend
 from pesky.problem import Constraint, Problem
-from pesky.space import Space
-from pesky.store import Evaluation, State
-from pesky.study.measured import MeasuredPoint, measured_points
-from pesky.study.outliers import Outlier, Place, trusted
-from pesky.study.prediction import Expectation, Prediction, expectations_at, predict_at
+from pesky.store import Evaluation
+from pesky.study.grounds import SAME_POINT, Grounds
+from pesky.study.measured import MeasuredPoint
+from pesky.study.prediction import Expectation
 from pesky.study.recommendation import Recommendation
-from pesky.study.surrogates import Surrogates
-from pesky.wording import counted
 
 SURE = 0.9
 """How probably a point that nobody measured must be better than the best measured one to be recommended instead.
@@ -38,153 +31,14 @@ CONFIRMING = "confirming"
 """What a question says of itself that confirms a recommendation."""
 ENOUGH = 2
 """Answers in a row that turned out to be none, from which on none that nobody measured is believed."""
-SAME_POINT = 1e-6
-"""Points closer than this in every column are the same to a recommendation."""
-
-
-@dataclass(frozen=True)
-class Grounds:
-    """What an answer rests on: the data, and what is believed given them."""
-
-    problem: Problem
-    space: Space
-    belief: Belief
-    spread: Belief
-    """The same with hyperparameters as uncertain as the data leave them: what intervals are of."""
-    observations: Observations
-    points: tuple[MeasuredPoint, ...]
-    """Where something was told."""
-    U: Float[Tensor, "n d"]
-    """These, in the unit cube."""
-    encode: Callable[[Evaluation], Tensor]
-    """The point of an evaluation in the unit cube."""
-    seed: int
-    count: int
-    left_out: frozenset[Place] = frozenset()
-    """The values that are not believed, though they were told."""
-    failed: tuple[Evaluation, ...] = ()
-    """Those that failed, of tasks whose failures are not learnt: the model does not know of them."""
-    is_hypothetical: bool = False
-    """Whether thresholds are others than those that questions were asked under."""
-
-    @classmethod
-    def of(cls, surrogates: Surrogates, evaluations: Mapping[int, Evaluation]) -> "Grounds":
-        """The grounds that all evaluations give; a DataError if none has told anything that an answer could rest on."""
-        problem, evaluations = surrogates.problem, surrogates.learnt(evaluations)
-        if not any(e.outcomes.keys() & set(problem.grounds) for e in evaluations.values()):
-            what = "any outcome" if problem.objective in problem.known else f"the objective {problem.objective!r}"
-            raise DataError(
-                f"no value of {what} was told yet: ask and tell until there is one.{_how_failed(evaluations)}"
-            )
-        belief, observations = surrogates.believe_afresh(evaluations)
-        spread, outliers = surrogates.believe_spread(evaluations), surrogates.outliers(evaluations)
-        return cls._given(surrogates, evaluations, belief, spread, observations, outliers)
-
-    @classmethod
-    def of_questions(cls, surrogates: Surrogates, evaluations: Mapping[int, Evaluation]) -> "Grounds":
-        """The same by the belief that questions rest on: at hand when one is decided, and as sure as it is."""
-        belief, observations = surrogates.believe(evaluations)
-        learnt = surrogates.learnt(evaluations)
-        return cls._given(surrogates, learnt, belief, belief, observations, surrogates.left_out)
-
-    @classmethod
-    def _given(
-        cls,
-        surrogates: Surrogates,
-        evaluations: Mapping[int, Evaluation],
-        belief: Belief,
-        spread: Belief,
-        observations: Observations,
-        outliers: Sequence[Outlier],
-    ) -> "Grounds":
-        problem = surrogates.problem
-        left_out = frozenset((each.evaluation, each.outcome) for each in outliers)
-        points = measured_points(problem, trusted(evaluations, left_out).values())
-        U = surrogates.points.stack(point.evaluations[0] for point in points).cpu()
-        encode, seed, count = surrogates.points.of, surrogates.seed, len(evaluations)
-        given = (problem, surrogates.space, belief, spread, observations, points, U, encode, seed, count)
-        return cls(*given, left_out, tuple(e for e in evaluations.values() if _is_unlearnt_failure(problem, e)))
-
-    def under(self, thresholds: Mapping[int, float]) -> "Grounds":
-        """The same under other thresholds of some constraints, by their numbers."""
-        constraints = list(self.problem.constraints)
-        for k, threshold in thresholds.items():
-            constraints[k] = replace(constraints[k], threshold=threshold)
-        problem = replace(self.problem, constraints=constraints)
-        conditions = conditions_of(problem, self.observations, always=True)
-        return replace(self, problem=problem, belief=with_conditions(self.belief, conditions), is_hypothetical=True)
-
-    def at(self, u: Float[Tensor, " d"]) -> MeasuredPoint | None:
-        """What was measured at a point, if anything was."""
-        here = (self.U - u).abs().amax(-1) < SAME_POINT
-        return self.points[int(here.to(torch.uint8).argmax())] if bool(here.any()) else None
-
-    def failures_at(self, u: Float[Tensor, " d"]) -> list[Evaluation]:
-        """What failed at a point, in its order."""
-        return [e for e in self.failed if self.is_at(e, u)]
-
-    def is_at(self, evaluation: Evaluation, u: Float[Tensor, " d"]) -> bool:
-        """Whether an evaluation is of this point."""
-        return bool((self.encode(evaluation) - u).abs().amax() < SAME_POINT)
-
-    @cached_property
-    def told(self) -> Told | None:
-        """Where constraints surely hold or not, because it was told without noise; None if they have noise."""
-        conditions = self.problem.conditions
-        is_exact = [self.problem.noise.get(condition.outcome) == 0 for condition in conditions]
-        if not any(is_exact) or not self.points:
-            return None
-        held = [
-            [c.holds(point.told[c.outcome]) if exact and c.outcome in point.told else None for point in self.points]
-            for c, exact in zip(conditions, is_exact, strict=True)
-        ]
-        columns = torch.stack([self.space.columns_of(self.problem.depends_on(c.outcome)) for c in conditions])
-        holds, fails = (torch.tensor([[each is so for each in row] for row in held]) for so in (True, False))
-        return Told(*(part.to(self.belief.points.device) for part in (self.U, columns, holds, fails)))
-
-    def exact_at(self, u: Float[Tensor, " d"]) -> dict[str, float]:
-        """The outcomes that are certain at a point, because they were told without noise.
-
-        There, or wherever the parameters that they depend on are the same.
-        """
-        is_same = (self.U - u).abs() < SAME_POINT
-        found = {}
-        for name in self.problem.rows:
-            if self.problem.noise.get(name) == 0 and name not in self.problem.known:
-                here = (is_same | ~self.space.columns_of(self.problem.depends_on(name))).all(-1)
-                told = (self.points[i].told for i in here.nonzero().flatten().tolist())
-                found |= next(({name: values[name]} for values in told if name in values), {})
-        return found
-
-    def predict(self, u: Float[Tensor, " d"]) -> Prediction:
-        """What is believed there; what was measured there without noise is certain."""
-        exact = self.exact_at(u)
-        with threads_for(self.count):
-            return predict_at(self.problem, self.space, self.belief, self.spread, self.observations, u, exact)
-
-    def expect(self, U: Float[Tensor, "x d"], exact: Sequence[Mapping[str, float]]) -> list[Expectation]:
-        """What is expected at each point; `exact` is what was measured there without noise."""
-        with threads_for(self.count):
-            return expectations_at(self.problem, self.belief, self.observations, U, exact)
-
-
-def _how_failed(evaluations: Mapping[int, Evaluation]) -> str:
-    """How many evaluations failed, and how the last one did; nothing where none did."""
-    failed = [e for e in evaluations.values() if e.state is State.FAILED]
-    if not failed:
-        return ""
-    why = (failed[-1].error or "").strip().split("\n")[0]
-    return f" {counted(len(failed))} failed, the last one (#{failed[-1].id}) with: {why}."
-
-
-def _is_unlearnt_failure(problem: Problem, e: Evaluation) -> bool:
-    return e.state is State.FAILED and not e.is_given_up and problem.tasks[e.task].failures != "learn"
 
 
 def recommendation_from(grounds: Grounds) -> Recommendation:
     """The point to use: the best one anywhere, unless it is not sure enough to be better than the best measured one."""
     found = _better_of_two(grounds)
-    return replace(found, advice=" ".join([found.advice, *_passed_over(grounds, found)]))
+    return replace(
+        found, advice=" ".join([found.advice, *_passed_over(grounds, found), *_contradicted(grounds, found)])
+    )
 
 
 def _better_of_two(grounds: Grounds) -> Recommendation:
@@ -440,3 +294,19 @@ def _passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
         f"{ids} measured {objective} = {point.told[objective]:.6g}, but holds {text} with a probability of "
         f"{short[text]:.2f} only."
     ]
+
+
+def _contradicted(grounds: Grounds, found: Recommendation) -> list[str]:
+    """Which outcomes that have no noise were told in different ways at the point; nothing if none was."""
+    point, said = grounds.at(grounds.space.encode(found.params)), []
+    if point is None:
+        return said
+    for name in point.exact(grounds.problem):
+        values = [e.outcomes[name] for e in point.evaluations if name in e.outcomes]
+        if values and not math.isclose(min(values), max(values), rel_tol=1e-6, abs_tol=1e-12):
+            each = " and ".join(f"{value:.6g}" for value in sorted(set(values)))
+            said.append(
+                f"Here {name} was told as {each}, though it is said to have no noise, and their mean is taken: "
+                "exclude what is wrong, or leave its noise to be found out."
+            )
+    return said

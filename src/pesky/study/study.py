@@ -45,11 +45,12 @@ from pesky.study.data import StudyData
 from pesky.study.described import AT_HAND, described, shown
 from pesky.study.explain import Explanation
 from pesky.study.from_optuna import imported, take_in
+from pesky.study.grounds import Grounds
 from pesky.study.limits import Request, several
 from pesky.study.outliers import Outlier
 from pesky.study.own_questions import copies, questions_at
 from pesky.study.prediction import Prediction
-from pesky.study.recommend import Grounds, best_from, recommendation_from
+from pesky.study.recommend import best_from, recommendation_from
 from pesky.study.recommendation import Recommendation
 from pesky.study.rows import Row, data_of, rows_of
 from pesky.study.stored import all_problems, name_in, stored_problem

@@ -37,10 +37,11 @@ from pesky.store import Evaluation, Limit, Question
 from pesky.study.confirm import IMPROVING, allowance, confirming_question, early_question
 from pesky.study.design import InitialDesign
 from pesky.study.explain import reasons
+from pesky.study.grounds import Grounds
 from pesky.study.limits import Request, check_worth, in_vain, tasks_left
 from pesky.study.outliers import as_reasons
 from pesky.study.pending import Answered, answered, pending, settled
-from pesky.study.recommend import Grounds, recommendation_from
+from pesky.study.recommend import recommendation_from
 from pesky.study.recommendation import Recommendation
 from pesky.study.reconsider import is_among, is_mostly_left
 from pesky.study.surrogates import DataKey, Surrogates, data_key

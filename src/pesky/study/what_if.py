@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pesky.errors import ProblemError, unknown_name
 from pesky.problem import Problem
 from pesky.problem.fields import finite
-from pesky.study.recommend import Grounds, best_anywhere
+from pesky.study.grounds import Grounds
+from pesky.study.recommend import best_anywhere
 
 STEPS = (-2, -1, 0, 1, 2)
 """Thresholds of a table: so many tenths of the range of the outcome's values away from the present one."""
