@@ -94,7 +94,7 @@ def test_the_page_is_live_while_eight_workers_write(page: Served):
 
 
 def test_killing_the_page_harms_nothing_and_leaves_nothing(page: Served):
-    api = f"{page.address}api/study?wants=answer,progress"
+    api = f"{page.address}api/study?want=answer&want=progress"
     urllib.request.urlopen(api).read()
     deadline = time.monotonic() + 30
     while not (children := psutil.Process(page.process.pid).children()) and time.monotonic() < deadline:
