@@ -20,7 +20,7 @@ from pesky.likelihood import Conditions
 from pesky.model.belief import Belief
 from pesky.model.limited import with_conditions
 from pesky.optimum import recommend, sample_solutions
-from pesky.optimum.recommend import assess
+from pesky.optimum.assessment import assess
 
 BAND = ((1, 1, 0.0), (1, -1, 0.6))
 OBJECTIVE = ((1, 1, 0.0), (0, 1, -0.4), (0, -1, 1.0))

@@ -12,7 +12,7 @@ from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.decide import Restrictions, TaskOptions, TaskValues, fixed_prices, select
 from pesky.decide.task_values import feasibility
 from pesky.model import GaussianProcess
-from pesky.optimum.recommend import assess
+from pesky.optimum.assessment import assess
 from pesky.space import Space
 
 QUICK = PredictiveEntropySearch(PescOptions(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64))

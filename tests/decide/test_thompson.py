@@ -20,7 +20,7 @@ from pesky.decide import (
     values_at_optima,
 )
 from pesky.model import GaussianProcess
-from pesky.optimum.recommend import assess
+from pesky.optimum.assessment import assess
 from pesky.space import Space
 
 QUICK = PredictiveEntropySearch(PescOptions(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64))

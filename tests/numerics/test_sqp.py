@@ -315,3 +315,24 @@ def test_what_is_not_worth_another_step_is_not_evaluated_again():
     )
     assert evaluated == [[0, 1], [0, 1], [0, 1], [0], [0]]
     assert abs(found.x[0, 0] - 0.5) < abs(found.x[1, 0] - 0.5) < 0.4
+
+
+def test_a_step_of_a_quadratic_function_gains_what_it_was_to():
+    """And nothing where it is not taken: the second function is no number beyond its start."""
+    seen = []
+
+    def evaluate(x, which):
+        values = (x - 0.5).square().sum(-1, keepdim=True)
+        return torch.where((which == 1)[:, None] & (x != 0.9), torch.nan, values), 2 * (x - 0.5)[:, None]
+
+    def goes_on(progress):
+        seen.append(progress)
+        return torch.tensor([False, False])
+
+    start, zero = torch.tensor([[0.1], [0.9]], dtype=torch.float64), torch.zeros(1, dtype=torch.float64)
+    curvature = lambda weights, which: torch.full((2, 1, 1), 2.0, dtype=torch.float64)  # noqa: E731
+    sqp.minimize(evaluate, start, zero, zero + 1, radius=0.2, worthwhile=goes_on, curvature=curvature)
+    (progress,) = seen
+    assert progress.steps == 1
+    torch.testing.assert_close(progress.expected, torch.full_like(progress.expected, 0.12))
+    torch.testing.assert_close(progress.gained, torch.tensor([0.12, 0.0], dtype=torch.float64))

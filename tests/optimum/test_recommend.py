@@ -12,7 +12,8 @@ from pesky.likelihood.rows import PROBIT
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model.latent import pseudo_measurements
 from pesky.model.limited import with_conditions
-from pesky.optimum.recommend import _curvature, _differentiated, assess, recommend
+from pesky.optimum.assessment import assess, curvature_of, differentiated
+from pesky.optimum.recommend import recommend
 from pesky.space import Space
 
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
@@ -79,11 +80,11 @@ def test_derivatives_are_difference_quotients(samples, conditions):
     levels = torch.tensor([0.9, 0.6] if conditions is None else [0.9, 0.6, 0.95, 0.8])
     generator = torch.Generator().manual_seed(1)
     X, weights = torch.rand(5, 2, generator=generator), torch.randn(1 + len(levels), 5, generator=generator)
-    here = _differentiated(belief, X, levels)
+    here = differentiated(belief, X, levels)
     now = assess(belief, X, levels)
     torch.testing.assert_close(here.values, torch.cat([now.mean[None], now.margin]))
     steps = 1e-5 * torch.eye(2)
-    ahead, behind = ([_differentiated(belief, X + sign * step, levels) for step in steps] for sign in (1, -1))
+    ahead, behind = ([differentiated(belief, X + sign * step, levels) for step in steps] for sign in (1, -1))
     by_x = torch.stack([(a.values - b.values) / 2e-5 for a, b in zip(ahead, behind, strict=True)], -1)
     # beyond 1e-15 or 1 - 1e-15 probabilities of several samples are no longer told from each other
     p = now.log_probability.exp()
@@ -93,7 +94,7 @@ def test_derivatives_are_difference_quotients(samples, conditions):
     if samples == 1:  # of several they are not quite the second derivatives
         twice = torch.stack([(a.gradients - b.gradients) / 2e-5 for a, b in zip(ahead, behind, strict=True)], -1)
         expected = (weights[..., None, None] * twice).sum(0)
-        torch.testing.assert_close(_curvature(belief, here, weights), expected, rtol=1e-5, atol=1e-4)
+        torch.testing.assert_close(curvature_of(belief, here, weights), expected, rtol=1e-5, atol=1e-4)
 
 
 @pytest.mark.parametrize("high", [100, 1000])

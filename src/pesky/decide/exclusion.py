@@ -11,7 +11,7 @@ from torch import Tensor
 from pesky.acquire.base import Context
 from pesky.acquire.maximize import Best, Values, best_of
 from pesky.model.belief import Belief
-from pesky.optimum.recommend import assess
+from pesky.optimum.assessment import SAME_POINT, assess
 from pesky.space import Space
 from pesky.space.region import Region
 
@@ -23,9 +23,6 @@ PROBABLY_FEASIBLE = 0.5
 """The probability that all constraints hold from which a measured point counts as feasible."""
 SAME_QUESTION = 1e-3
 """Questions of one task closer than this, in the unit cube, are the same question."""
-SAME_POINT = 1e-9
-"""Points closer than this, in the unit cube, are one point: what is encoded and decoded again is rounded, and no model
-tells such points apart."""
 LATTICE = 4096
 """Points up to which a finite space is gone through whole in search of one that is left."""
 

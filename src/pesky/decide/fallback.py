@@ -8,7 +8,7 @@ from pesky.acquire.base import Context
 from pesky.decide.exclusion import Duplicates
 from pesky.decide.task_values import TaskOptions
 from pesky.model.belief import for_hyper_samples, over_hyper_samples
-from pesky.model.hyper import is_floor
+from pesky.model.hyper import is_noise_free
 from pesky.model.moments import moments_of
 from pesky.optimum.recommend import recommend
 
@@ -66,5 +66,5 @@ def fallback(
 def _unchecked(context: Context) -> Float[Tensor, "*w j"]:
     """The share of its amplitude above which the variance of each row is to be looked at."""
     belief = context.belief
-    is_exact = over_hyper_samples(belief, is_floor(belief.noise, belief.amplitude)).all(-2)
+    is_exact = over_hyper_samples(belief, is_noise_free(belief.noise, belief.amplitude)).all(-2)
     return torch.where(is_exact & (context.asked % 2 == 0), FINELY_UNCHECKED, UNCHECKED)

@@ -19,7 +19,7 @@ from pesky.infer.gaussian import cholesky
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import Evaluator, PosteriorMoments, union
-from pesky.model.hyper import Hyperparameters, is_floor, padded_gram
+from pesky.model.hyper import Hyperparameters, is_noise_free, padded_gram
 from pesky.model.kernel import (
     Kernel,
     bend,
@@ -227,16 +227,16 @@ class GaussianProcess:
         them with weights K^-1 k, and its error has the variance amplitude - k' K^-1 k - k' K^-1 S K^-1 k.
         """
         half = torch.linalg.solve_triangular(self.root, prior, upper=False)
-        if self._unreal_noise is None:
+        if self._assumed_noise is None:
             return half
         solved = torch.linalg.solve_triangular(self.root.mT, half, upper=True)
-        return torch.cat([half, self._unreal_noise.sqrt()[..., None] * solved], -2)
+        return torch.cat([half, self._assumed_noise.sqrt()[..., None] * solved], -2)
 
     def _explained_by(self, explaining: Float[Tensor, "*b j m x"]) -> Float[Tensor, "*b j n x"]:
         """The transpose of `_explaining`."""
-        half, *unreal = explaining.split(self.X.shape[-2], -2)
-        if self._unreal_noise is not None:
-            weighted = self._unreal_noise.sqrt()[..., None] * unreal[0]
+        half, *assumed = explaining.split(self.X.shape[-2], -2)
+        if self._assumed_noise is not None:
+            weighted = self._assumed_noise.sqrt()[..., None] * assumed[0]
             half = half + torch.linalg.solve_triangular(self.root, weighted, upper=False)
         return torch.linalg.solve_triangular(self.root.mT, half, upper=True)
 
@@ -246,11 +246,11 @@ class GaussianProcess:
         return torch.maximum(self.amplitude[..., None] - explaining.square().sum(-2), least)
 
     @cached_property
-    def _unreal_noise(self) -> Float[Tensor, "*b j #n"] | None:
+    def _assumed_noise(self) -> Float[Tensor, "*b j #n"] | None:
         """The noise variance of each datum that has none; None where all have noise."""
         noise = self.noise[..., None] if self.data_noise is None else self.data_noise
-        is_unreal = is_floor(noise, self.amplitude[..., None])
-        return torch.where(is_unreal, noise, 0.0) if bool(is_unreal.any()) else None
+        is_assumed = is_noise_free(noise, self.amplitude[..., None])
+        return torch.where(is_assumed, noise, 0.0) if bool(is_assumed.any()) else None
 
     def expand(self, X: Float[Tensor, "*b x d"]) -> Expansion:
         """The moments near x, of which none is to be differentiated further.

@@ -60,10 +60,10 @@ def datum_noise(
         return None
     least, noise = (NOISE_FLOOR * amplitude)[..., None], noise[..., None]
     # a row at the floor has no noise that could be carried over
-    return torch.where(is_floor(noise, amplitude[..., None]), least, torch.maximum(noise * relative, least))
+    return torch.where(is_noise_free(noise, amplitude[..., None]), least, torch.maximum(noise * relative, least))
 
 
-def is_floor(noise: Float[Tensor, "*b"], amplitude: Float[Tensor, "*#b"]) -> Bool[Tensor, "*b"]:
+def is_noise_free(noise: Float[Tensor, "*b"], amplitude: Float[Tensor, "*#b"]) -> Bool[Tensor, "*b"]:
     """Whether a noise variance is there for the factorization's sake alone."""
     return noise <= (1 + 1e-6) * NOISE_FLOOR * amplitude
 

@@ -7,11 +7,19 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.infer.gaussian import log_cdf
-from pesky.model.belief import Marginals, for_hyper_samples, over_hyper_samples, studies
-from pesky.model.moments import Expansion, Moments, expand, moments_of
+from pesky.model.belief import Marginals, studies
 from pesky.numerics import sqp
 from pesky.numerics.rng import Seed
+from pesky.optimum.assessment import (
+    INSIDE,
+    Assessment,
+    Local,
+    Told,
+    assess,
+    curvature_of,
+    differentiated,
+    prior_deviation,
+)
 from pesky.optimum.measured import MOST_MEASURED, expected_rank
 from pesky.optimum.starts import spread_out
 from pesky.space import Space
@@ -28,7 +36,6 @@ LATTICE = 16384
 MOVES, FOLLOWING, FOLLOWED = 20, 8, 8
 """Discrete moves one after the other, the steps in which the real columns follow each of them, and how many of those
 of two integers they follow."""
-IMPOSSIBLE = math.log(1e-300)
 HOPELESS = math.log(1e-6)
 """Log probability of feasibility below which one point is no more probable than another."""
 SETTLED, SAME = 1e-9, 1e-6
@@ -37,31 +44,6 @@ deviations."""
 FIRST_STEPS, BEHIND, VIOLATION = 12, 4.0, 5.0
 """After so many steps a search ends that is behind the best one by so many times what its last step gained, where
 violations of a margin have this price."""
-INSIDE = 1e-7
-"""The margin aimed at, in prior deviations, so that a rounding error does not end outside."""
-
-
-SAME_POINT = 1e-9
-"""How far apart, in any column, points are still the same."""
-
-
-class Told(NamedTuple):
-    """Where constraints surely hold or not, because it was told without noise: more than a belief may say.
-
-    It does not know the latent function of a yes or no there, and every number only but for a floor of noise.
-    """
-
-    X: Float[Tensor, "n d"]
-    columns: Bool[Tensor, "k d"]
-    """On which each constraint depends: what was told is true wherever these are the same."""
-    holds: Bool[Tensor, "k n"]
-    fails: Bool[Tensor, "k n"]
-
-    def at(self, X: Float[Tensor, "x d"]) -> tuple[Bool[Tensor, "k x"], Bool[Tensor, "k x"]]:
-        """Whether each constraint surely holds, and whether it surely fails."""
-        is_same = (X[:, None] - self.X).abs() < SAME_POINT
-        here = torch.stack([(is_same | ~own).all(-1) for own in self.columns])
-        return (here & self.holds[:, None]).any(-1), (here & self.fails[:, None]).any(-1)
 
 
 class Advice(NamedTuple):
@@ -74,73 +56,6 @@ class Advice(NamedTuple):
     """Probability that each constraint holds."""
     is_confident: Bool[Tensor, "*w"]
     """Whether every constraint reaches its confidence; if not, `u` is the point most probably feasible."""
-
-
-class Assessment(NamedTuple):
-    """What a recommendation looks at, for each point."""
-
-    mean: Float[Tensor, "*w x"]
-    """Expected objective."""
-    margin: Float[Tensor, "*w k x"]
-    """How far each constraint is beyond its confidence, in units of the constraint."""
-    log_probability: Float[Tensor, "*w k x"]
-    """Of each constraint, that it holds."""
-    log_feasible: Float[Tensor, "*w x"]
-    """That all of them hold: constraints on one outcome are not independent."""
-    shortfall: Float[Tensor, "*w k x"]
-    """How far the mean of each constraint is from feasible, in prior deviations."""
-
-
-def assess(
-    belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], told: Told | None = None
-) -> Assessment:
-    """Objective and feasibility at each point, averaged over hyperparameter samples (METHOD 11).
-
-    The margin of P >= confidence is mean - z deviation, z = Phi^-1(confidence), which is smooth where P saturates: with
-    u = Phi^-1(P) it is (u - z) deviation, and u = mean / deviation where there is one hyperparameter sample.
-    """
-    moments, likelihoods = moments_of(belief, for_hyper_samples(belief, X)), belief.likelihoods
-    objective, margin, constraints = _beyond_confidence(belief, moments, confidence)
-    log_p = _log_probability(constraints)
-    log_feasible = log_p.sum(-2)
-    if likelihoods.conditions is not None:
-        of_rows = over_hyper_samples(belief, likelihoods.log_feasibility(*moments), 2)
-        log_feasible = of_rows.logsumexp(-3) - math.log(of_rows.shape[-3])
-        log_feasible = log_feasible[..., likelihoods.conditions.is_limited, :].sum(-2)
-    shortfall = (-constraints.mean.mean(-3)).clamp(min=0.0) / _deviation(belief)[..., 1:, None]
-    if told is not None:
-        holds, fails = told.at(X)
-        log_p = torch.where(holds, 0.0, torch.where(fails, IMPOSSIBLE, log_p))
-        margin = torch.where(holds, margin.clamp(min=0.0), torch.where(fails, margin.clamp(max=-INSIDE), margin))
-        log_feasible = torch.where(fails.any(-2), IMPOSSIBLE, log_feasible)
-    return Assessment(objective, margin, log_p, log_feasible, shortfall)
-
-
-class Margins(NamedTuple):
-    """What must be zero or above for each constraint to hold, for each of h hyperparameter samples."""
-
-    mean: Float[Tensor, "*w h k x"]
-    deviation: Float[Tensor, "*w h k x"]
-
-
-def _beyond_confidence(
-    belief: Marginals, moments: Moments, confidence: Float[Tensor, " k"]
-) -> tuple[Float[Tensor, "*w x"], Float[Tensor, "*w k x"], Margins]:
-    """Expected objective, how far each constraint is beyond its confidence, and what that is of."""
-    objective = over_hyper_samples(belief, moments.mean, 2)[..., 0, :].mean(-2)
-    of_rows = belief.likelihoods.margins(*moments)
-    constraints = Margins(*(over_hyper_samples(belief, each, 2) for each in of_rows))
-    if constraints.mean.shape[-3] == 1:
-        u = (constraints.mean / constraints.deviation)[..., 0, :, :]
-    else:
-        u = torch.special.ndtri(_log_probability(constraints).exp().clamp(1e-15, 1 - 1e-15))
-    margin = (u - torch.special.ndtri(confidence).to(u)[:, None]) * constraints.deviation.mean(-3)
-    return objective, margin, constraints
-
-
-def _log_probability(constraints: Margins) -> Float[Tensor, "*w k x"]:
-    """Of each constraint, that it holds."""
-    return log_cdf(constraints.mean / constraints.deviation).logsumexp(-3) - math.log(constraints.mean.shape[-3])
 
 
 def recommend(
@@ -174,7 +89,7 @@ def _starts(
     """
     with torch.no_grad():
         now = assess(belief, X, confidence, told)
-    deviation = _deviation(belief)
+    deviation = prior_deviation(belief)
     short = ((-now.margin).clamp(min=0.0) / deviation[..., 1:, None]).sum(-2)
     nearly = spread_out(X, -now.mean / deviation[..., :1] - 3 * short, count)
     safe = spread_out(X, torch.where(short == 0, -now.mean, -torch.inf), count)
@@ -241,16 +156,11 @@ def _hope(now: Assessment) -> Float[Tensor, "*w x"]:
     return torch.where(log_p.amax(-1, keepdim=True) < HOPELESS, -now.shortfall.sum(-2), log_p)
 
 
-def _deviation(belief: Marginals) -> Float[Tensor, "*w i"]:
-    """Prior deviation of the objective, and then of the row of each constraint."""
-    return over_hyper_samples(belief, belief.likelihoods.units(belief.amplitude.sqrt())).mean(-2)
-
-
 def _lowest(
     belief: Marginals, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"], steps: int
 ) -> Float[Tensor, "*w n d"]:
     """The lowest points found from the starts on the safe side of every margin."""
-    deviation, (*w, count, d) = _deviation(belief), starts.shape
+    deviation, (*w, count, d) = prior_deviation(belief), starts.shape
     flat = starts.reshape(-1, d)
     inside = INSIDE * deviation.index_fill(-1, torch.tensor(0, device=deviation.device), 0.0)[..., None, :]
     last: Local | None = None
@@ -261,13 +171,13 @@ def _lowest(
 
     def evaluate(x: Tensor, some: Tensor) -> tuple[Tensor, Tensor]:
         nonlocal last
-        last = _differentiated(belief, whole(x, some, flat), confidence)
+        last = differentiated(belief, whole(x, some, flat), confidence)
         values, gradients = (last.values.mT - inside).flatten(0, -2), last.gradients.transpose(-3, -2).flatten(0, -3)
         return (values[some], gradients[some]) if w else (values, gradients)
 
     def curvature(weights: Tensor, some: Tensor) -> Tensor | None:
         assert last is not None
-        found = _curvature(belief, last, whole(weights, some, weights.new_zeros(len(flat), weights.shape[-1])).mT)
+        found = curvature_of(belief, last, whole(weights, some, weights.new_zeros(len(flat), weights.shape[-1])).mT)
         return found.flatten(0, -3)[some] if w and found is not None else found
 
     zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
@@ -278,68 +188,6 @@ def _lowest(
     # The last step may still end a little outside: points short of it, towards the start, are offered as well.
     back = torch.tensor([0.0, 1e-6, 1e-4, 1e-2, 1e-1], dtype=starts.dtype, device=starts.device)[:, None, None]
     return torch.lerp(found.x.view(*w, 1, count, d), starts[..., None, :, :], back).flatten(-3, -2)
-
-
-class Local(NamedTuple):
-    """The expected objective and then each margin at some points, with their derivatives.
-
-    Those of margins for each of h hyperparameter samples.
-    """
-
-    expansion: Expansion
-    values: Float[Tensor, "*w i x"]
-    gradients: Float[Tensor, "*w i x d"]
-    """By x."""
-    by_mean: Float[Tensor, "*w h k x"]
-    """Of a margin, by the mean and the variance of what must be zero or above."""
-    by_variance: Float[Tensor, "*w h k x"]
-    by_variance_twice: Float[Tensor, "*w h k x"]
-    variance_by_x: Float[Tensor, "*w h k x d"]
-
-
-def _differentiated(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Local:
-    """The expected objective and each margin, (u - z) s as in `assess`, and their derivatives.
-
-    With s the mean of the deviations s_h, u = Phi^-1(P), P the mean of Phi(z_h), z_h = m_h / s_h, and n the normal
-    density, those by m_h are w_h = n(z_h) / n(u) s / (H s_h) and those by s_h (u - z) / H - w_h z_h, for H samples.
-    """
-    expansion = expand(belief, for_hyper_samples(belief, X))
-    objective, margin, constraints = _beyond_confidence(belief, expansion.moments, confidence)
-    by_x = belief.likelihoods.slopes_of_margins(*expansion.slopes)
-    mean_by_x, variance_by_x = (over_hyper_samples(belief, each, 3) for each in by_x)
-    deviation, samples = constraints.deviation, constraints.mean.shape[-3]
-    score, spread = constraints.mean / deviation, deviation.mean(-3, keepdim=True)
-    beyond = margin[..., None, :, :] / spread
-    u = beyond + torch.special.ndtri(confidence).to(margin)[:, None]
-    by_mean = (0.5 * (u.square() - score.square())).exp() * spread / (samples * deviation)
-    by_variance = (beyond / samples - by_mean * score) / (2 * deviation)
-    of_margins = by_mean[..., None] * mean_by_x + by_variance[..., None] * variance_by_x
-    of_objective = over_hyper_samples(belief, expansion.slopes.mean, 3)[..., :1, :, :].mean(-4)
-    return Local(
-        expansion,
-        torch.cat([objective[..., None, :], margin], -2),
-        torch.cat([of_objective, of_margins.sum(-4)], -3),
-        by_mean,
-        by_variance,
-        -by_variance / (2 * deviation.square()),
-        variance_by_x,
-    )
-
-
-def _curvature(belief: Marginals, at: Local, weights: Float[Tensor, "*w i x"]) -> Float[Tensor, "*w x d d"] | None:
-    """Second derivatives by x of the weighted sum of objective and margins; of several samples, about these.
-
-    None where the belief does not know its own.
-    """
-    if at.expansion.curvatures is None:
-        return None
-    weight = weights[..., None, 1:, :]
-    by_mean, by_variance = belief.likelihoods.rows_of_margins(weight * at.by_mean, weight * at.by_variance)
-    by_mean[..., 0, :] += weights[..., None, 0, :] / by_mean.shape[-3]
-    rows = (each.view(*belief.amplitude.shape, -1) for each in (by_mean, by_variance))
-    found = over_hyper_samples(belief, at.expansion.curvatures(*rows), 3).sum(-4)
-    twice = (weight * at.by_variance_twice)[..., None] * at.variance_by_x
-    return found + torch.einsum("...hkxa,...hkxb->...xab", twice, at.variance_by_x)
 
 
 def _descending(scale: Float[Tensor, "b i"], studies: int) -> sqp.Worthwhile:

@@ -13,7 +13,7 @@ from pesky.model.belief import Belief
 from pesky.model.limited import with_conditions
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, conditions_of
-from pesky.optimum.recommend import Told
+from pesky.optimum.assessment import Told
 from pesky.problem import Problem
 from pesky.space import Space
 from pesky.store import Evaluation, State
@@ -24,7 +24,7 @@ from pesky.study.prediction import Expectation, Prediction, expectations_at, pre
 from pesky.study.surrogates import Surrogates
 from pesky.wording import counted
 
-SAME_POINT = 1e-6
+SAME_ANSWER = 1e-6
 """Points closer than this in every column are the same to a recommendation."""
 
 
@@ -102,7 +102,7 @@ class Grounds:
 
     def at(self, u: Float[Tensor, " d"]) -> MeasuredPoint | None:
         """What was measured at a point, if anything was."""
-        here = (self.U - u).abs().amax(-1) < SAME_POINT
+        here = (self.U - u).abs().amax(-1) < SAME_ANSWER
         return self.points[int(here.to(torch.uint8).argmax())] if bool(here.any()) else None
 
     def failures_at(self, u: Float[Tensor, " d"]) -> list[Evaluation]:
@@ -111,7 +111,7 @@ class Grounds:
 
     def is_at(self, evaluation: Evaluation, u: Float[Tensor, " d"]) -> bool:
         """Whether an evaluation is of this point."""
-        return bool((self.encode(evaluation) - u).abs().amax() < SAME_POINT)
+        return bool((self.encode(evaluation) - u).abs().amax() < SAME_ANSWER)
 
     @cached_property
     def told(self) -> Told | None:
@@ -133,7 +133,7 @@ class Grounds:
 
         There, or wherever the parameters that they depend on are the same.
         """
-        is_same = (self.U - u).abs() < SAME_POINT
+        is_same = (self.U - u).abs() < SAME_ANSWER
         found = {}
         for name in self.problem.rows:
             if self.problem.noise.get(name) == 0 and name not in self.problem.known:

@@ -14,7 +14,7 @@ from pesky.optimum.measured import MOST_MEASURED, expected_rank
 from pesky.optimum.recommend import HOPELESS, recommend
 from pesky.problem import Constraint, Problem
 from pesky.store import Evaluation
-from pesky.study.grounds import SAME_POINT, Grounds
+from pesky.study.grounds import SAME_ANSWER, Grounds
 from pesky.study.measured import MeasuredPoint
 from pesky.study.prediction import Expectation
 from pesky.study.recommendation import Recommendation
@@ -206,7 +206,7 @@ def _recommendation(grounds: Grounds, u: Float[Tensor, " d"], is_confident: bool
 def _nearest(grounds: Grounds, u: Float[Tensor, " d"]) -> float | None:
     """How far the nearest other measured point is; None if there is none."""
     apart = (grounds.U - u).abs().amax(-1)
-    others = apart[apart > SAME_POINT]
+    others = apart[apart > SAME_ANSWER]
     return float(others.min()) if len(others) else None
 
 

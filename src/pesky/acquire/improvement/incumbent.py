@@ -16,7 +16,8 @@ from pesky.infer.gaussian import log_cdf, log_expected_improvement
 from pesky.infer.interval import log_interval, standardize
 from pesky.likelihood import Likelihoods
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples, repeats
-from pesky.optimum.recommend import assess, recommend
+from pesky.optimum.assessment import assess
+from pesky.optimum.recommend import recommend
 
 MEASURED_CENTERS = 4
 """Measured points near which the search looks, besides the incumbent."""
