@@ -112,6 +112,18 @@ def test_where_no_measured_point_holds_the_likeliest_is_given_and_said_to_be_so(
     assert str(best).startswith("none yet")
 
 
+def test_where_every_point_was_measured_nobody_is_told_to_go_on():
+    noise = {"f": 0.0, "c": 0.0}
+    problem = Problem({"k": Integer(0, 3)}, minimize="f", constraints=["c >= 3"], noise=noise)
+    study = Study(problem, seed=0)
+    for k in range(4):
+        study.add({"k": k}, {"f": float(k), "c": 2.0 - abs(k - 2)})
+        is_last = k == 3
+        assert ("go on measuring" in study.recommend().advice) is not is_last
+    assert "every point was measured" in study.recommend().advice
+    assert study.what_if({"c": 1.5}).params == {"k": 2}
+
+
 def test_before_a_point_is_measured_wholly_there_is_no_best():
     s = quick(SPLIT)
     s.add(POINTS[1], {"f": 1.0})

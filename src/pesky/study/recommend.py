@@ -48,25 +48,27 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
         if measured is None or not measured.is_confident:
             return replace(model, advice=f"Do not rely on it: {_failed(failures)}")
         if model.params != measured.params:
-            return replace(measured, advice=f"{_advice_alone(measured)} {_failed_elsewhere(model, failures)}")
+            return replace(measured, advice=f"{_advice_alone(grounds, measured)} {_failed_elsewhere(model, failures)}")
     if measured is None or model.params == measured.params:
-        return replace(model, advice=_advice_alone(model))
+        return replace(model, advice=_advice_alone(grounds, model))
     if model.is_confident != measured.is_confident:
         if measured.is_confident:
-            return replace(measured, advice=_advice_alone(measured))
+            return replace(measured, advice=_advice_alone(grounds, measured))
         return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
     if not model.is_confident:
-        return replace(model, advice=_advice_alone(model))
+        return replace(model, advice=_advice_alone(grounds, model))
     if is_no_better(grounds, model, measured):
-        return replace(measured, advice=f"{_advice_alone(measured)} No other point is expected to be better by much.")
+        return replace(
+            measured, advice=f"{_advice_alone(grounds, measured)} No other point is expected to be better by much."
+        )
     if not model.is_measured and not grounds.is_hypothetical and (broken := _broken_promises(grounds)):
-        return replace(measured, advice=f"{_advice_alone(measured)} {_promised_in_vain(model, broken)}")
+        return replace(measured, advice=f"{_advice_alone(grounds, measured)} {_promised_in_vain(model, broken)}")
     u, v = (grounds.space.encode(each.params) for each in (model, measured))
     with threads_for(grounds.count):
         better = float(probability_lower(grounds.spread, u, v))
     if better >= SURE:
         return replace(model, advice=f"{_unmeasured(model)} {_versus(measured, better)}")
-    return replace(measured, advice=f"{_advice_alone(measured)} {_versus(model, better)}")
+    return replace(measured, advice=f"{_advice_alone(grounds, measured)} {_versus(model, better)}")
 
 
 def _broken_promises(grounds: Grounds) -> list[Evaluation]:
@@ -156,7 +158,7 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
             chance = [-_shortfall(grounds, e) for e in each]
         chosen = max(range(len(each)), key=lambda i: chance[i])
     found = _recommendation(grounds, U[chosen], held[chosen])
-    return replace(found, params=points[chosen].params, advice=_advice_alone(found))
+    return replace(found, params=points[chosen].params, advice=_advice_alone(grounds, found))
 
 
 def _shortfall(grounds: Grounds, expectation: Expectation) -> float:
@@ -213,12 +215,24 @@ def _nearest(grounds: Grounds, u: Float[Tensor, " d"]) -> float | None:
 # -- in words --------------------------------------------------------------------------------------------------------
 
 
-def _advice_alone(found: Recommendation) -> str:
+def _advice_alone(grounds: Grounds, found: Recommendation) -> str:
+    if not found.is_confident and _is_exhausted(grounds):
+        return (
+            "Do not rely on it: every point was measured, and none holds every constraint. What another limit would "
+            "allow is said by `study.what_if` or `pesky what-if FILE`."
+        )
     if not found.is_confident:
         return "Do not rely on it: go on measuring until a point holds every constraint."
     if found.is_measured:
         return "Use it: it was measured, and holds every constraint with its confidence."
     return _unmeasured(found)
+
+
+def _is_exhausted(grounds: Grounds) -> bool:
+    """Whether there is nothing left to be measured: no other point, and no noise that a second value would tell of."""
+    problem, size = grounds.problem, grounds.space.size
+    is_exact = all(problem.noise.get(name) == 0 for name in problem.outcomes)
+    return is_exact and size is not None and sum(point.is_complete(problem) for point in grounds.points) >= size
 
 
 def _unmeasured(found: Recommendation) -> str:

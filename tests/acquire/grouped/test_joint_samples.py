@@ -12,6 +12,7 @@ from pesky.acquire.grouped.joint_samples import (
     pair_members,
     sum_by_group,
     values_at,
+    without_digits,
 )
 from pesky.optimum.minimize import lowest_feasible
 
@@ -52,3 +53,35 @@ def test_sums_over_groups_have_mirror_images_with_their_sign():
         all_of_them = torch.cat([values, sign * values], -2)
         expected = torch.stack([(all_of_them * (member == g)[:, None, :, None]).sum(-2) for g in range(5)], -2)
         torch.testing.assert_close(sum_by_group(values, pair_members(member, 3, 5), sign), expected.double())
+
+
+def known_at(*values: float) -> torch.Tensor:
+    return torch.tensor(values)
+
+
+def test_digits_do_not_matter_where_few_samples_gain_nearly_all():
+    value = torch.tensor([0.01, -0.01, 0.02, -0.02, 0.0, 0.01, -0.03, 0.0, -1.0, -2.0])
+    cell, everywhere = torch.arange(10), torch.ones(10, dtype=torch.bool)
+    known = known_at(0.5, 0.0, *(torch.inf,) * 8)
+    assert without_digits(cell, everywhere, value, known, 0.3).tolist() == [1] * 8 + [8, 9]
+
+
+def test_digits_are_what_is_gained_where_most_samples_gain_as_much():
+    """Improvements of one solution: half-normal, as those of a mean of finite accuracy are."""
+    value = 1e-3 * torch.randn(2000, generator=torch.Generator().manual_seed(0))
+    cell, everywhere = torch.arange(2000), torch.ones(2000, dtype=torch.bool)
+    assert bool((without_digits(cell, everywhere, value, known_at(0.0, 1.0), 0.3) == cell).all())
+
+
+def test_where_nothing_is_known_to_be_had_all_cells_count():
+    value, cell = torch.zeros(6), torch.arange(6)
+    nowhere = torch.full((6,), torch.inf)
+    assert without_digits(cell, torch.ones(6, dtype=torch.bool), value, nowhere, 0.3).tolist() == cell.tolist()
+
+
+def test_samples_that_are_feasible_nowhere_stay_where_they_are_and_batch_elements_by_themselves():
+    value = torch.tensor([[0.0, 0.0, 0.0, 0.0, -1.0], [-1.0, -1.1, -0.9, -1.0, -1.2]])
+    is_feasible = torch.tensor([[True, True, True, False, True], [True] * 5])
+    cell = torch.arange(5).expand(2, 5)
+    known = torch.tensor([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+    assert without_digits(cell, is_feasible, value, known, 0.3).tolist() == [[2, 2, 2, 3, 4], [0, 1, 2, 3, 4]]

@@ -126,6 +126,28 @@ def test_a_coarse_look_has_no_use_for_digits():
     assert coarse(here).max() < fine(here).max()
 
 
+def dip_known_to_digits() -> GaussianProcess:
+    """No noise, a minimum of -2 near .15, known to some digits, and nothing of what is beyond .4."""
+    X = torch.tensor([0.0, 0.12, 0.16, 0.21, 0.4])[:, None]
+    y = 60 * (X[:, 0] - 0.153).square() - 2.0
+    h = hyperparameters(1, 1, lengthscale=0.1, noise=1e-10)
+    return GaussianProcess("se", X[None], y[None], torch.ones(1, len(y), dtype=torch.bool), h)
+
+
+def test_the_next_solution_is_sought_once_only_digits_of_one_are_open():
+    belief = dip_known_to_digits()
+    X = torch.linspace(0, 1, 401)[:, None]
+    near = (X[:, 0] > 0.08) & (X[:, 0] < 0.24)
+    best = []
+    for indifference in (None, DEFAULT.indifference):
+        rule = PredictiveEntropySearch(replace(DEFAULT, indifference=indifference))
+        gain = rule.acquisition(context(belief))(X)[:, 0]
+        best.append((float(gain[near].max()), float(gain[~near].max())))
+    (digits, elsewhere), (digits_now, elsewhere_now) = best
+    assert digits > 1.5 * elsewhere
+    assert elsewhere_now > 3 * digits_now
+
+
 def test_there_are_fewer_cells_in_few_dimensions_and_several_hyperparameter_samples_share_them():
     assert [DEFAULT.cells_in(d, 1) for d in (1, 2, 4, 8)] == [100, 150, 250, 300]
     assert DEFAULT.cells_in(2, 10) == 50

@@ -211,6 +211,7 @@ def sample_gain(
     optima: Optima | None = None,
     resolution: float = FINEST,
     dtype: torch.dtype = torch.float64,
+    indifference: float | None = None,
 ) -> GroupedGain:
     """Joint samples on the cells, grouped by their minima, ready to say what a measurement at any x is worth.
 
@@ -220,7 +221,7 @@ def sample_gain(
     active = active_rows(belief, cells)
     whitened = whiten(active.belief, inducing_points, inducing_counts)
     seeds = _seeds(context, active)
-    drawn = draw_joint_samples(active.belief, whitened, cells, cell_mask, samples, seeds, dtype)
+    drawn = draw_joint_samples(active.belief, whitened, cells, cell_mask, samples, seeds, dtype, indifference)
     return _grouped(context, belief, whitened, cells, drawn, min_group, optima, resolution, active)
 
 

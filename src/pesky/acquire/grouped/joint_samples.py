@@ -22,6 +22,8 @@ BLOCK = {"cpu": 8_000_000, "cuda": 800_000_000}
 """Numbers in the largest tensor while samples are summed, on each kind of device."""
 LOOKED_AT = {"cpu": 250_000, "cuda": 800_000_000}
 """The same while the best cell of each is sought: on a processor, what stays in the cache meanwhile."""
+PROBABLE = 0.5
+"""A cell is as good as had where it is feasible with this probability."""
 
 
 class JointSamples(NamedTuple):
@@ -49,12 +51,14 @@ def draw_joint_samples(
     count: int,
     seeds: Int[Tensor, "*b j"],
     dtype: torch.dtype = torch.float64,
+    indifference: float | None = None,
 ) -> JointSamples:
     """`count` samples, or one more, for every batch element; the minimum is sought among the cells of the mask.
 
     Every row has a seed of its own, so that its samples are the same whichever others there are. Single precision takes
     half of the time, and so does it to mirror samples: as far from the mean on its other side is as probable. Rows
-    share a set of coordinates, each in an order of its own: a sample still has independent ones of every row.
+    share a set of coordinates, each in an order of its own: a sample still has independent ones of every row. With an
+    indifference, see `without_digits`.
     """
     moments, loadings = whitened(cells)
     batch, (rows, rank) = moments.mean.shape[:-2], loadings.shape[-3:-1]
@@ -70,16 +74,44 @@ def draw_joint_samples(
         lowest = torch.zeros_like(mean)
         lowest[..., 0, :] = mean[..., 0, :].amin(-1, keepdim=True)
         mean = mean - lowest
+    objective = mean[..., 0, :].to(dtype)
     mean, loadings = mean.to(dtype).flatten(0, -2)[:, None, :], loadings.to(dtype).flatten(0, -3)
-    halves: tuple[list[tuple[Tensor, Tensor]], ...] = ([], [])
+    halves: tuple[list[tuple[Tensor, ...]], ...] = ([], [])
     for which in order.split(block, -1):
         some = in_order(shared, which)
         apart = torch.bmm(some.flatten(0, -3), loadings)
         for half, z in zip(halves, (mean + apart, mean - apart), strict=True):
             rows_of_each = likelihoods.inequalities(z.view(*batch, rows, some.shape[-2], -1), -3)
-            half.append(lowest_feasible(rows_of_each, likelihoods.units(amplitude.sqrt()), cell_mask))
-    cell, is_feasible = (torch.cat(each, -1) for each in zip(*halves[0], *halves[1], strict=True))
+            which_cell, is_found = lowest_feasible(rows_of_each, likelihoods.units(amplitude.sqrt()), cell_mask)
+            value = torch.gather(rows_of_each[..., 0, :, :], -1, which_cell[..., None])[..., 0]
+            half.append((which_cell, is_found, value))
+    cell, is_feasible, value = (torch.cat(each, -1) for each in zip(*halves[0], *halves[1], strict=True))
+    if indifference is not None:
+        probable = (likelihoods.holds(moments.mean, moments.variance).prod(-2) >= PROBABLE) & cell_mask
+        cell = without_digits(cell, is_feasible, value, torch.where(probable, objective, torch.inf), indifference)
     return JointSamples(shared, order, cell, is_feasible)
+
+
+def without_digits(
+    cell: Int[Tensor, "*b s"],
+    is_feasible: Bool[Tensor, "*b s"],
+    value: Float[Tensor, "*b s"],
+    known: Float[Tensor, "*b n"],
+    indifference: float,
+) -> Int[Tensor, "*b s"]:
+    """The cells, where samples that gain next to nothing are all in that of what is known, if most of them are such.
+
+    `value` is that of each sample's minimum, `known` what is expected at each cell, infinite where it is not to be had.
+    A sample gains next to nothing if its minimum differs from the best of these by no more than a share `indifference`
+    of what is gained on average. With one solution, whose digits are open, few samples do. If most do, the others gain
+    nearly all, elsewhere: the digits of what is known do not matter beside that (METHOD 9.1).
+    """
+    least, best = known.min(-1, keepdim=True)
+    is_known = is_feasible & torch.isfinite(least)
+    gained = torch.where(is_known, (least - value).clamp(min=0.0), 0.0).mean(-1, keepdim=True)
+    is_close = is_known & ((value - least).abs() <= indifference * gained)
+    are_most = is_close.to(value).mean(-1, keepdim=True) >= 0.5
+    return torch.where(is_close & are_most, best, cell)
 
 
 def first_part(samples: JointSamples) -> JointSamples:

@@ -43,6 +43,9 @@ class PescOptions:
     (METHOD 9). Fewer in fewer than five dimensions, and at first. None: expectation propagation says it."""
     samples_per_cell: int = 20
     """Joint samples, for each of the cells."""
+    indifference: float | None = None
+    """Where x* is does not matter to samples that gain less than this share of what is gained on average, once they are
+    most: these count as one. None: it always matters. Of joint samples alone."""
 
     def __post_init__(self) -> None:
         self.check(vars(self))
@@ -53,7 +56,7 @@ class PescOptions:
         least = {"samples": 1, "draws": 1, "fine_from": 0, "polish_steps": 0, "candidates": 1, "coarse_every": 1}
         least |= {"cells": 2, "samples_per_cell": 2}
         for name, given in options.items():
-            if given is None and name in ("draws", "coarse_every", "local_reach", "coarse", "cells"):
+            if given is None and name in ("draws", "coarse_every", "local_reach", "coarse", "cells", "indifference"):
                 continue
             if name in least:
                 whole(f"{name} of PESC's options", given, least[name])
@@ -127,7 +130,7 @@ of x*. Against brute force, reaches from 0.15 to 0.2 do alike; 0.3 underestimate
 Without the coarse looks 6 of 500 runs on the noise-free toy problem are not there after 50 evaluations; fine from the
 first question on, it is slower at first in eight dimensions (docs/pesc_options.md)."""
 
-DEFAULT = replace(EP, draws=384, cells=300, polish_steps=5)
+DEFAULT = replace(EP, draws=384, cells=300, polish_steps=5, indifference=0.3)
 """Nothing is approximated but by the number of samples, also where outcomes are measured apart and in four dimensions,
 where EP mistakes what constraints tell (METHOD 18)."""
 

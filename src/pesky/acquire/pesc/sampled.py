@@ -49,6 +49,7 @@ def gain_on_cells(context: Context, options: PescOptions, optima: Optima) -> Gro
             optima=optima,
             resolution=options.resolution(context.asked),
             dtype=SINGLE,
+            indifference=options.indifference,
         )
 
 
