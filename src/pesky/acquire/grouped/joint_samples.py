@@ -87,7 +87,9 @@ def draw_joint_samples(
             half.append((which_cell, is_found, value))
     cell, is_feasible, value = (torch.cat(each, -1) for each in zip(*halves[0], *halves[1], strict=True))
     if indifference is not None:
-        probable = (likelihoods.holds(moments.mean, moments.variance).prod(-2) >= PROBABLE) & cell_mask
+        # Not by a product: accelerators compile that anew on every machine, for seconds.
+        probability = likelihoods.holds(moments.mean, moments.variance).log().sum(-2).exp()
+        probable = (probability >= PROBABLE) & cell_mask
         cell = without_digits(cell, is_feasible, value, torch.where(probable, objective, torch.inf), indifference)
     return JointSamples(shared, order, cell, is_feasible)
 
