@@ -58,16 +58,8 @@ def flame(rule: str, case: Case) -> tuple[Stack, int]:
     whole, asks = Stack(str(case)), 0
     while whole.seconds < ENOUGH and asks < MOST:
         asks += 1
-        ask = prepare(rule, measured, asks)
-        merge(whole, sample_stacks(ask, str(case), "pesky"))
+        sample_stacks(prepare(rule, measured, asks), whole, "pesky")
     return whole, asks
-
-
-def merge(whole: Stack, other: Stack) -> None:
-    """Adds the time of other stacks."""
-    whole.seconds += other.seconds
-    for name, callee in other.callees.items():
-        merge(whole.callees.setdefault(name, Stack(name)), callee)
 
 
 def bars_of(stack: Stack, whole: float, left: float = 0.0, depth: int = 0) -> Iterator[Bar]:

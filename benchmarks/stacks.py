@@ -30,9 +30,9 @@ class Stack:
             callee.add(names[1:], seconds)
 
 
-def sample_stacks(work: Callable[[], object], name: str, package: str) -> Stack:
-    """Does the work, and returns the stacks of the functions of one package that it was in."""
-    whole, last = Stack(name), process_time()
+def sample_stacks(work: Callable[[], object], whole: Stack, package: str) -> None:
+    """Does the work, and adds the stacks of the functions of one package that it was in."""
+    last = process_time()
 
     def interrupted(_number: int, frame: FrameType | None) -> None:
         nonlocal last
@@ -53,4 +53,3 @@ def sample_stacks(work: Callable[[], object], name: str, package: str) -> Stack:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0.0)
         signal.signal(signal.SIGPROF, before)
-    return whole

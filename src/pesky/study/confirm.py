@@ -88,8 +88,7 @@ def _is_clearly_better(grounds: Grounds, target: Recommendation) -> bool:
 
 def _bolder(grounds: Grounds) -> Recommendation | None:
     """The best point that less confidence is asked of; None with noise, where no measurement would settle it."""
-    is_exact = all(grounds.problem.noise.get(name) == 0 for name in grounds.problem.outcomes)
-    return best_anywhere(grounds, most=BOLD) if is_exact else None
+    return best_anywhere(grounds, most=BOLD) if grounds.is_exact else None
 
 
 def _question_for(

@@ -128,6 +128,11 @@ class Grounds:
         holds, fails = (torch.tensor([[each is so for each in row] for row in held]) for so in (True, False))
         return Told(*(part.to(self.belief.points.device) for part in (self.U, columns, holds, fails)))
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether every outcome is measured without noise."""
+        return all(self.problem.noise.get(name) == 0 for name in self.problem.outcomes)
+
     def exact_at(self, u: Float[Tensor, " d"]) -> dict[str, float]:
         """The outcomes that are certain at a point, because they were told without noise.
 

@@ -231,8 +231,9 @@ def _advice_alone(grounds: Grounds, found: Recommendation) -> str:
 def _is_exhausted(grounds: Grounds) -> bool:
     """Whether there is nothing left to be measured: no other point, and no noise that a second value would tell of."""
     problem, size = grounds.problem, grounds.space.size
-    is_exact = all(problem.noise.get(name) == 0 for name in problem.outcomes)
-    return is_exact and size is not None and sum(point.is_complete(problem) for point in grounds.points) >= size
+    if not grounds.is_exact or size is None:
+        return False
+    return sum(each.is_complete(problem) and grounds.space.contains(each.params) for each in grounds.points) >= size
 
 
 def _unmeasured(found: Recommendation) -> str:

@@ -22,8 +22,8 @@ BLOCK = {"cpu": 8_000_000, "cuda": 800_000_000}
 """Numbers in the largest tensor while samples are summed, on each kind of device."""
 LOOKED_AT = {"cpu": 250_000, "cuda": 800_000_000}
 """The same while the best cell of each is sought: on a processor, what stays in the cache meanwhile."""
-PROBABLE = 0.5
-"""A cell is as good as had where it is feasible with this probability."""
+PROBABLE, MOST = 0.5, 0.5
+"""A solution is known at cells that are feasible with this probability; and this share of the samples are most."""
 
 
 class JointSamples(NamedTuple):
@@ -112,7 +112,7 @@ def without_digits(
     is_known = is_feasible & torch.isfinite(least)
     gained = torch.where(is_known, (least - value).clamp(min=0.0), 0.0).mean(-1, keepdim=True)
     is_close = is_known & ((value - least).abs() <= indifference * gained)
-    are_most = is_close.to(value).mean(-1, keepdim=True) >= 0.5
+    are_most = is_close.to(value).mean(-1, keepdim=True) >= MOST
     return torch.where(is_close & are_most, best, cell)
 
 

@@ -132,6 +132,6 @@ first question on, it is slower at first in eight dimensions (docs/pesc_options.
 
 DEFAULT = replace(EP, draws=384, cells=300, polish_steps=5, indifference=0.3)
 """Nothing is approximated but by the number of samples, also where outcomes are measured apart and in four dimensions,
-where EP mistakes what constraints tell (METHOD 18)."""
+where EP mistakes what constraints tell (METHOD 18). Another solution is sought before all digits of one are known."""
 
 OPTIONS = {"default": DEFAULT, "ep": EP, "paper": PAPER}
