@@ -68,13 +68,14 @@ def test_a_lease_begins_when_the_others_are_done(store, url):
     def hold(connection):
         connection.execute(select(studies).with_for_update())
         is_locked.set()
-        time.sleep(0.2)
+        time.sleep(0.4)
         return connection.scalar(select(clock_of(connection.dialect.name)))
 
     with ThreadPoolExecutor() as pool:
         released = pool.submit(Database(url).write, hold)
         is_locked.wait()
-        assert ask(store).asked >= released.result()
+        asked = ask(store).asked
+    assert asked >= released.result() - 0.1  # of a file the two clocks are not one: SQLite's and the steady one
 
 
 def test_reading_waits_for_no_writer_and_no_writer_for_it(store, url):
