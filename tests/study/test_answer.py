@@ -12,9 +12,10 @@ from pesky import Budget, DataError, Integer, Problem, ProblemError, Real, Study
 from pesky.model import GaussianProcess
 from pesky.run.confirming import limit_before
 from pesky.store import Evaluation, Limit
-from pesky.study.confirm import allowance
+from pesky.study.confirm import allowance, early_question
+from pesky.study.grounds import Grounds
 from pesky.study.prediction import mixture_quantiles
-from pesky.study.recommend import log_probability
+from pesky.study.recommend import log_probability, recommendation_from
 
 EXACT = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise=0.0)
 AROUND = [{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)]
@@ -340,6 +341,48 @@ class TestConfirm:
             s.tell(asked, {name: measure(asked.params)[name] for name in tasks[asked.task].outcomes})
         assert scored
         assert all(params in checked for params in scored)
+
+    def test_on_the_way_what_was_begun_is_finished_unless_the_best_point_moved_clearly(self):
+        tasks = {"drawing": Task(["f", "d"], cost=1), "simulation": Task(["c"], cost=10)}
+        problem = Problem(SPACE, minimize="f", constraints=["c >= 0", "d >= -9"], tasks=tasks, noise=0.0)
+        s = quick(problem)
+        for params in AROUND:
+            s.add(params, {**measure(params), "d": params["x"]})
+        best, values = s.recommend().params, [e.outcomes["f"] for e in s.evaluations.values()]
+
+        def asked_beside(worse):
+            """What is asked once a drawing was told of a point that is worse by that part of the range."""
+            begun = {"x": best["x"], "y": min(float(best["y"]) + 0.02, 2.0)}
+            f = measure(best)["f"] + worse * (max(values) - min(values))
+            other = quick(problem)
+            for e in s.evaluations.values():
+                other.add(e.params, e.outcomes)
+            other.add(begun, {"f": f, "d": begun["x"]})
+            surrogates = other._suggester.surrogates
+            grounds = Grounds.of_questions(surrogates, other.evaluations)
+            given = recommendation_from(grounds), other.evaluations, tuple(tasks), None
+            found = early_question(grounds, *given, lambda: pytest.fail("it is no improving question"))
+            assert found is not None
+            return begun, found
+
+        begun, found = asked_beside(0.004)
+        assert (found.task, found.params) == ("simulation", begun)
+        begun, found = asked_beside(0.1)
+        assert found.params != begun
+
+    def test_what_cannot_fail_is_measured_too(self):
+        tasks = {"score": Task(["f"]), "check": Task(["c"]), "formality": Task(["d"], cost=10)}
+        s = quick(Problem(SPACE, minimize="f", constraints=["c >= 0", "d >= 0"], tasks=tasks, noise=0.0))
+        for params in AROUND:
+            s.add(params, {**measure(params), "d": 5.0 + 0.1 * params["x"]})
+        asked = []
+        for _ in range(12):
+            asked.append(s.ask(confirm=True))
+            values = {**measure(asked[-1].params), "d": 5.0 + 0.1 * asked[-1].params["x"]}
+            s.tell(asked[-1], {name: values[name] for name in tasks[asked[-1].task].outcomes})
+        sure = [e.params for e in asked if e.task == "formality"]
+        assert sure
+        assert all({e.task for e in asked if e.params == params} == {*tasks} for params in sure)
 
     def test_the_check_that_probably_fails_for_its_price_comes_first(self):
         tasks = {"score": Task(["f"], cost=1), "dear": Task(["c"], cost=100), "cheap": Task(["d"], cost=1)}

@@ -10,13 +10,19 @@ from pesky.run.spending import cost_of, typical_price
 from pesky.store import Evaluation, Question
 from pesky.study.grounds import Grounds
 from pesky.study.prediction import constraint_texts
-from pesky.study.recommend import CONFIRMING, best_anywhere, best_from, best_of, is_no_better, log_probability
+from pesky.study.recommend import (
+    CONFIRMING,
+    TRIVIAL,
+    best_anywhere,
+    best_from,
+    best_of,
+    is_no_better,
+    log_probability,
+)
 from pesky.study.recommendation import Recommendation
 
 ATTEMPTS = 2
 """How often what fails is tried at a point; what is learnt of failures is once enough."""
-CERTAIN = 1e-3
-"""A constraint that fails with less than this probability need not be checked."""
 BOLD = 0.6
 """The confidence that suffices for a point that is measured without noise before anyone uses it."""
 CLEARLY = 1e-2
@@ -75,7 +81,7 @@ def early_question(
     wanted = target
     if target.is_measured:
         wanted = _bolder(grounds) if is_no_better(grounds, best_anywhere(grounds), target) else None
-    return None if wanted is None else _question_for(wanted, grounds, evaluations, tasks, min_probability)
+    return None if wanted is None else _question_for(wanted, grounds, evaluations, tasks, min_probability, CLEARLY)
 
 
 def _is_clearly_better(grounds: Grounds, target: Recommendation) -> bool:
@@ -97,15 +103,19 @@ def _question_for(
     evaluations: Mapping[int, Evaluation],
     tasks: Sequence[str],
     min_probability: float | None,
+    trivial: float = TRIVIAL,
 ) -> Question | None:
     """What is left at a point that was measured in part and is as good as the target; if nothing is, at the target.
 
-    Every value that is told moves the target a little: followed, it would never be measured wholly.
+    Every value that is told moves the target a little: followed, it would never be measured wholly. As good is what is
+    worse by a `trivial` part of the range of measured values, and still better than what was measured wholly.
     """
     begun = best_of(grounds, [point for point in grounds.points if not point.is_complete(grounds.problem)])
     targets = [target]
-    if begun is not None and begun.is_confident and is_no_better(grounds, target, begun):
-        targets.insert(0, begun)
+    if begun is not None and begun.is_confident and is_no_better(grounds, target, begun, trivial):
+        measured = best_from(grounds)
+        if measured is None or not measured.is_confident or not is_no_better(grounds, begun, measured):
+            targets.insert(0, begun)
     questions = (_question_at(each, grounds, evaluations, tasks, min_probability) for each in targets)
     return next((question for question in questions if question is not None), None)
 
@@ -128,10 +138,11 @@ def _question_at(
     left = [task for task in tasks if task not in tried and not {*problem.informs(task)} <= target.told.keys()]
     prices = {task: typical_price(task, evaluations, problem) for task in left}
     failing = {task: _failing(problem, task, target) for task in left}
-    # What probably fails for little money comes first: it saves the rest. What nothing can fail of comes last.
-    order = sorted(left, key=lambda task: (failing[task] < CERTAIN, -failing[task] / prices[task], prices[task]))
-    matter = [task for task in order if failing[task] >= CERTAIN or problem.objective in problem.tasks[task].outcomes]
-    return Question(matter[0], target.params, None, prices[matter[0]], {"kind": CONFIRMING}) if matter else None
+    if not left:
+        return None
+    # what probably fails for little money comes first: it saves the rest
+    first = min(left, key=lambda task: (-failing[task] / prices[task], prices[task]))
+    return Question(first, target.params, None, prices[first], {"kind": CONFIRMING})
 
 
 def _failing(problem: Problem, task: str, target: Recommendation) -> float:
