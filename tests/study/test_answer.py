@@ -384,6 +384,17 @@ class TestConfirm:
         assert sure
         assert all({e.task for e in asked if e.params == params} == {*tasks} for params in sure)
 
+    def test_what_was_told_where_its_own_parameters_are_the_same_is_not_measured_again(self):
+        tasks = {"score": Task(["f"]), "size": Task(["d"], parameters=["x"])}
+        space = {"x": Integer(0, 4), "y": SPACE["y"]}
+        s = quick(Problem(space, minimize="f", constraints=["d <= 3"], tasks=tasks, noise=0.0))
+        for x in range(5):
+            for y in (-1.5, 0.0, 1.5):
+                s.add({"x": x, "y": y}, {"f": (y - 0.4) ** 2 - x, "d": float(x)})
+        asked = s.ask(confirm=True)
+        assert asked.kind == "confirming"
+        assert (asked.task, asked.params["x"]) == ("score", 3)
+
     def test_the_check_that_probably_fails_for_its_price_comes_first(self):
         tasks = {"score": Task(["f"], cost=1), "dear": Task(["c"], cost=100), "cheap": Task(["d"], cost=1)}
         problem = Problem(SPACE, minimize="f", constraints=["c >= 0", "d >= 0"], tasks=tasks, noise=0.0)

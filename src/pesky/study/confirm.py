@@ -135,19 +135,15 @@ def _question_at(
     here = [e for e in evaluations.values() if e.task in tasks and e.id not in outliers and grounds.is_at(e, u)]
     failed = Counter(e.task for e in grounds.failures_at(u))
     tried = {e.task for e in here if e not in grounds.failed or failed[e.task] >= ATTEMPTS}
-    left = [task for task in tasks if task not in tried and not {*problem.informs(task)} <= target.told.keys()]
-    prices = {task: typical_price(task, evaluations, problem) for task in left}
-    failing = {task: _failing(problem, task, target) for task in left}
+    told = grounds.told_at(u)
+    left = {task: rest for task in tasks if task not in tried and (rest := {*problem.informs(task)} - told.keys())}
     if not left:
         return None
+    prices = {task: typical_price(task, evaluations, problem) for task in left}
+    failing = {task: 1 - _probability(problem, target, rest) for task, rest in left.items()}
     # what probably fails for little money comes first: it saves the rest
     first = min(left, key=lambda task: (-failing[task] / prices[task], prices[task]))
     return Question(first, target.params, None, prices[first], {"kind": CONFIRMING})
-
-
-def _failing(problem: Problem, task: str, target: Recommendation) -> float:
-    """The probability that something that the task tells of does not hold."""
-    return 1 - _probability(problem, target, {*problem.informs(task)} - target.told.keys())
 
 
 def _probability(problem: Problem, target: Recommendation, outcomes: Collection[str]) -> float:

@@ -133,19 +133,20 @@ class Grounds:
         """Whether every outcome is measured without noise."""
         return all(self.problem.noise.get(name) == 0 for name in self.problem.outcomes)
 
-    def exact_at(self, u: Float[Tensor, " d"]) -> dict[str, float]:
-        """The outcomes that are certain at a point, because they were told without noise.
-
-        There, or wherever the parameters that they depend on are the same.
-        """
+    def told_at(self, u: Float[Tensor, " d"]) -> dict[str, float]:
+        """What was told of a point: there, or wherever the parameters that an outcome depends on are the same."""
         is_same = (self.U - u).abs() < SAME_ANSWER
         found = {}
         for name in self.problem.rows:
-            if self.problem.noise.get(name) == 0 and name not in self.problem.known:
+            if name not in self.problem.known:
                 here = (is_same | ~self.space.columns_of(self.problem.depends_on(name))).all(-1)
                 told = (self.points[i].told for i in here.nonzero().flatten().tolist())
                 found |= next(({name: values[name]} for values in told if name in values), {})
         return found
+
+    def exact_at(self, u: Float[Tensor, " d"]) -> dict[str, float]:
+        """The outcomes that are certain at a point, because they were told without noise."""
+        return {name: value for name, value in self.told_at(u).items() if self.problem.noise.get(name) == 0}
 
     def predict(self, u: Float[Tensor, " d"]) -> Prediction:
         """What is believed there; what was measured there without noise is certain."""
