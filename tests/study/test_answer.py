@@ -350,14 +350,20 @@ class TestConfirm:
             s.add(params, {**measure(params), "d": params["x"]})
         best, values = s.recommend().params, [e.outcomes["f"] for e in s.evaluations.values()]
 
-        def asked_beside(worse):
-            """What is asked once a drawing was told of a point that is worse by that part of the range."""
+        def asked_beside(worse, is_another_whole=False):
+            """What is asked once a drawing was told of a point that is worse by that part of the range.
+
+            Perhaps with another that is as good, and measured wholly.
+            """
             begun = {"x": best["x"], "y": min(float(best["y"]) + 0.02, 2.0)}
             f = measure(best)["f"] + worse * (max(values) - min(values))
             other = quick(problem)
             for e in s.evaluations.values():
                 other.add(e.params, e.outcomes)
             other.add(begun, {"f": f, "d": begun["x"]})
+            if is_another_whole:
+                whole = {**begun, "y": begun["y"] + 0.02}
+                other.add(whole, {"f": f, "c": measure(whole)["c"], "d": whole["x"]})
             surrogates = other._suggester.surrogates
             grounds = Grounds.of_questions(surrogates, other.evaluations)
             given = recommendation_from(grounds), other.evaluations, tuple(tasks), None
@@ -367,8 +373,9 @@ class TestConfirm:
 
         begun, found = asked_beside(0.004)
         assert (found.task, found.params) == ("simulation", begun)
-        begun, found = asked_beside(0.1)
-        assert found.params != begun
+        for given in ((0.1, False), (0.004, True)):
+            begun, found = asked_beside(*given)
+            assert found.params != begun
 
     def test_what_cannot_fail_is_measured_too(self):
         tasks = {"score": Task(["f"]), "check": Task(["c"]), "formality": Task(["d"], cost=10)}
@@ -385,8 +392,8 @@ class TestConfirm:
         assert all({e.task for e in asked if e.params == params} == {*tasks} for params in sure)
 
     def test_what_was_told_where_its_own_parameters_are_the_same_is_not_measured_again(self):
-        tasks = {"score": Task(["f"]), "size": Task(["d"], parameters=["x"])}
-        space = {"x": Integer(0, 4), "y": SPACE["y"]}
+        tasks = {"size": Task(["d"], cost=0.1, parameters=["x"]), "score": Task(["f"])}
+        space = {"x": Integer(0, 9), "y": SPACE["y"]}
         s = quick(Problem(space, minimize="f", constraints=["d <= 3"], tasks=tasks, noise=0.0))
         for x in range(5):
             for y in (-1.5, 0.0, 1.5):

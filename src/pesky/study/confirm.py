@@ -55,8 +55,8 @@ def confirming_question(
     Where that is no better than what was measured already, without noise, it is the best point that less confidence is
     asked of: if it holds, it is the better answer, and if it does not, the last one stays.
     """
-    target, measured = best_anywhere(grounds), best_from(grounds)
-    if measured is not None and measured.is_confident and is_no_better(grounds, target, measured):
+    target = best_anywhere(grounds)
+    if not _beats_measured(grounds, target):
         target = _bolder(grounds) or target
     return _question_for(target, grounds, evaluations, tasks, min_probability)
 
@@ -76,7 +76,7 @@ def early_question(
     """
     if not target.is_confident:
         return None
-    if len(grounds.problem.tasks) == 1 and not _is_clearly_better(grounds, target):
+    if len(grounds.problem.tasks) == 1 and (target.is_measured or not _beats_measured(grounds, target, CLEARLY)):
         return improving()
     wanted = target
     if target.is_measured:
@@ -84,12 +84,10 @@ def early_question(
     return None if wanted is None else _question_for(wanted, grounds, evaluations, tasks, min_probability, CLEARLY)
 
 
-def _is_clearly_better(grounds: Grounds, target: Recommendation) -> bool:
-    """Whether it is worth an evaluation to have measured it, before anything is known for good."""
-    if target.is_measured:
-        return False
+def _beats_measured(grounds: Grounds, target: Recommendation, trivial: float = TRIVIAL) -> bool:
+    """Whether it is better, by more than a trifle, than every point that was measured wholly and may be used."""
     measured = best_from(grounds)
-    return measured is None or not measured.is_confident or not is_no_better(grounds, target, measured, CLEARLY)
+    return measured is None or not measured.is_confident or not is_no_better(grounds, target, measured, trivial)
 
 
 def _bolder(grounds: Grounds) -> Recommendation | None:
@@ -113,9 +111,7 @@ def _question_for(
     begun = best_of(grounds, [point for point in grounds.points if not point.is_complete(grounds.problem)])
     targets = [target]
     if begun is not None and begun.is_confident and is_no_better(grounds, target, begun, trivial):
-        measured = best_from(grounds)
-        if measured is None or not measured.is_confident or not is_no_better(grounds, begun, measured):
-            targets.insert(0, begun)
+        targets = [begun, target] if _beats_measured(grounds, begun) else targets
     questions = (_question_at(each, grounds, evaluations, tasks, min_probability) for each in targets)
     return next((question for question in questions if question is not None), None)
 
