@@ -1,5 +1,6 @@
 """A model that is sure of a wrong answer is checked where its answer lies."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -7,11 +8,12 @@ from small_beliefs import make_belief
 
 import pesky
 from pesky import Integer, Real
-from pesky.acquire.base import Context
+from pesky.acquire.base import AcquisitionFunction, Context
 from pesky.acquire.fantasy import Pending
 from pesky.acquire.registry import rule_of
 from pesky.decide import Duplicates, select
-from pesky.decide.fallback import fallback
+from pesky.decide.exclusion import Restrictions
+from pesky.decide.fallback import fallback, least_known
 from pesky.decide.task_values import TaskOptions, TaskValues, fixed_prices
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.optimum.recommend import recommend
@@ -21,8 +23,22 @@ SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
 BOTH, CONFIDENCE = TaskOptions(torch.eye(2), (None, None), fixed_prices(torch.ones(2))), torch.tensor([0.95])
 
 
+class Nothing(AcquisitionFunction):
+    """Nothing is to be learnt anywhere."""
+
+    def forward(self, X: torch.Tensor) -> torch.Tensor:
+        return 0.0 * X[..., :2].mT
+
+
 def context(belief: GaussianProcess, pending: Pending | None = None, space: Space = SPACE) -> Context:
     return Context(belief, space, CONFIDENCE, torch.Generator().manual_seed(0), pending)
+
+
+ELSEWHERE = torch.tensor([0.3, 0.6])
+
+
+def improving() -> torch.Tensor:
+    return ELSEWHERE
 
 
 def advised(belief: GaussianProcess) -> torch.Tensor:
@@ -45,7 +61,7 @@ def sure_belief() -> GaussianProcess:
 
 def test_the_unchecked_constraint_is_measured_at_the_recommendation():
     belief = sure_belief()
-    task, u = fallback(context(belief), BOTH)
+    task, u = fallback(context(belief), BOTH, improving)
     assert task == 1
     torch.testing.assert_close(u, advised(belief))
 
@@ -64,18 +80,49 @@ def test_a_coarse_look_that_sees_one_solution_doubts_the_model():
 
 def test_while_that_is_being_measured_the_question_is_another():
     belief = sure_belief()
-    _, first = fallback(context(belief), BOTH)
-    task, second = fallback(context(belief, Pending(first[None], torch.tensor([[False, True]]))), BOTH)
+    _, first = fallback(context(belief), BOTH, improving)
+    task, second = fallback(context(belief, Pending(first[None], torch.tensor([[False, True]]))), BOTH, improving)
     assert task == 1
-    assert (first - second).norm() > 0.1
+    torch.testing.assert_close(first, advised(belief))
+    torch.testing.assert_close(second, ELSEWHERE)
 
 
 def test_a_yes_or_no_does_not_keep_the_recommendation_unchecked():
     """The constraint's latent function is uncertain there, as it always is; the objective is known."""
     belief = replace(sure_belief(), kinds=("gaussian", "probit"))
-    task, u = fallback(context(belief), BOTH)
+    task, u = fallback(context(belief), BOTH, improving)
     assert task == 0
-    assert (u - advised(belief)).norm() > 0.01
+    torch.testing.assert_close(u, ELSEWHERE)
+
+
+def test_what_is_least_known_is_far_from_all_that_was_and_is_being_measured():
+    belief = replace(sure_belief(), mask=torch.ones(2, 36, dtype=torch.bool) & (sure_belief().X[..., 0] > 0.3))
+    first = least_known(context(belief), BOTH)
+    assert first[0] < 0.05
+    second = least_known(context(belief, Pending(first[None], torch.tensor([[True, True]]))), BOTH)
+    assert (first - second).abs().max() >= 0.1
+    assert second[0] < 0.2
+
+
+def test_once_the_recommendation_is_checked_the_question_is_where_to_improve_on_it():
+    """Not where most is unknown: the constraint surely fails beyond x = 0.5, of which little is known."""
+    grid = torch.cartesian_prod(torch.linspace(0, 0.5, 6), torch.linspace(0, 1, 6))
+    X, mask = torch.stack([grid, grid]), torch.ones(2, 36, dtype=torch.bool)
+    y = torch.stack([(grid - torch.tensor([0.2, 0.0])).square().sum(-1), 5 - 20 * grid[:, 0]])
+    h = Hyperparameters(
+        torch.tensor([[1.0, 1.0], [2.0, 2.0]]), torch.tensor([1.0, 100.0]), torch.full((2,), 1e-8), torch.zeros(2)
+    )
+    belief = GaussianProcess("matern52", X, y, mask, h)
+    rules = [rule_of(name) for name in ("pesc", "eic")]
+    at = [replace(context(belief), asked=5) for _ in rules]
+    values = [TaskValues(each, rule, rule.acquisition(each), BOTH) for each, rule in zip(at, rules, strict=True)]
+    sure = values[0]._replace(acquisition=Nothing(belief, values[0].acquisition.search_centers))
+    (asked, better), known = (select(each).u for each in (sure, values[1])), advised(belief)
+    assert (better - known).norm() > 0.01
+    assert better[0] < 0.3
+    torch.testing.assert_close(asked, better, atol=0.02, rtol=0)
+    sure.acquisition.is_coarse = True
+    assert select(sure).u[0] > 0.9
 
 
 def test_without_noise_every_other_question_gains_digits_of_the_recommendation():
@@ -84,16 +131,17 @@ def test_without_noise_every_other_question_gains_digits_of_the_recommendation()
     X, y = torch.stack([corner, corner]), torch.stack([(corner - 0.033).square().sum(-1), torch.ones(9)])
     mask, length = torch.ones(2, 9, dtype=torch.bool), torch.full((2, 2), 1.0)
 
-    def gone_to(noise: float, asked: int) -> float:
+    def gone_to(noise: float, asked: int, where: Callable[[], torch.Tensor] | None = improving) -> float:
         """How far from the recommendation."""
         h = Hyperparameters(length, torch.ones(2), torch.full((2,), noise), torch.zeros(2))
         belief = GaussianProcess("matern52", X, y, mask, h)
-        _, u = fallback(replace(context(belief), asked=asked), BOTH)
+        _, u = fallback(replace(context(belief), asked=asked), BOTH, where)
         return float((u - advised(belief)).norm())
 
     assert gone_to(1e-10, asked=4) < 1e-6
     assert gone_to(1e-10, asked=5) > 0.1
     assert gone_to(1e-8, asked=4) > 0.1
+    assert gone_to(1e-10, asked=4, where=None) > 0.1  # a coarse look
 
 
 def test_what_is_checked_is_no_duplicate():
@@ -102,9 +150,11 @@ def test_what_is_checked_is_no_duplicate():
     assert points is not None
     belief = GaussianProcess(base.kernel, grid.snap(base.X), base.y, base.mask, base.hyperparameters, grid.snap)
     duplicates = Duplicates(grid, (points, torch.cat([points[:5], points[6:]])))
-    task, u = fallback(context(belief, space=grid), BOTH, duplicates)
-    assert task == 1
-    torch.testing.assert_close(u, points[5])
+    rule, here = rule_of("pesc"), context(belief, space=grid)
+    nothing = Nothing(belief, rule.acquisition(here).search_centers)
+    best = select(TaskValues(here, rule, nothing, BOTH), Restrictions(duplicates=duplicates))
+    assert best.task == 1
+    torch.testing.assert_close(best.u, points[5])
 
 
 def test_a_study_misled_by_its_first_values_finds_out():

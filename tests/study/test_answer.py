@@ -1,6 +1,7 @@
 """The answer: what was measured, what is believed of it, which of the two candidates, and its confirmation."""
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -8,14 +9,14 @@ import torch
 from scipy.stats import norm
 from study.quick import COUPLED, SPACE, SPLIT, at, measure, quick
 
-from pesky import Budget, DataError, Integer, Problem, ProblemError, Real, Study, Task
+from pesky import Budget, Constraint, DataError, Integer, Problem, ProblemError, Real, Study, Task
 from pesky.model import GaussianProcess
 from pesky.run.confirming import limit_before
 from pesky.store import Evaluation, Limit
 from pesky.study.confirm import allowance, early_question
 from pesky.study.grounds import Grounds
 from pesky.study.prediction import mixture_quantiles
-from pesky.study.recommend import log_probability, recommendation_from
+from pesky.study.recommend import is_no_better, log_probability, recommendation_from
 
 EXACT = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise=0.0)
 AROUND = [{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)]
@@ -74,6 +75,23 @@ def test_where_all_is_hopeless_the_best_is_what_misses_the_least():
     for n in (2, 4, 1, 3):
         study.add({"n": n}, {"f": n, "g": n})
     assert study.best().params == study.recommend().params == {"n": 4}
+
+
+@pytest.mark.parametrize("confidence", [0.6, 0.999999])
+def test_of_many_points_those_that_are_expected_to_be_the_best_are_looked_at_first(monkeypatch, confidence):
+    problem = Problem(SPACE, minimize="f", constraints=[Constraint("c", ">=", 0.0, confidence)], noise=0.2)
+    s = told(problem, AROUND)
+    looked_at = []
+    expect = Grounds.expect
+    monkeypatch.setattr(Grounds, "expect", lambda *given: looked_at.append(len(given[1])) or expect(*given))
+    of_all = s.best()
+    assert looked_at[:1] == [len(AROUND)]
+    monkeypatch.setattr("pesky.study.recommend.LIKELY", 2)
+    looked_at.clear()
+    assert s.best() == of_all
+    assert of_all.is_confident
+    # the best two by the mean alone are not sure enough to hold
+    assert looked_at[:2] == ([2] if confidence < 0.9 else [2, len(AROUND)])
 
 
 def test_the_posterior_of_few_data_is_computed_by_one_thread(monkeypatch):
@@ -266,6 +284,18 @@ def test_what_is_better_by_a_trifle_is_no_reason_to_leave_a_measured_point():
     assert "No other point is expected to be better by much" in s.recommend().advice
 
 
+def test_a_trifle_is_one_beside_the_values_where_all_holds():
+    """They differ by 0.4; elsewhere the objective is a million times that."""
+    s = told()
+    s.add({"x": 0.2, "y": -1.9}, {"f": 4e5, "c": -1.0})
+    measured = s.best()
+    better = replace(measured, expected=measured.expected - 0.01)
+    assert not is_no_better(s.grounds(), better, measured)
+    alone = told(points=POINTS[:2])  # one holds: no other value to compare with
+    alone.add({"x": 0.2, "y": -1.9}, {"f": 4e5, "c": -1.0})
+    assert is_no_better(alone.grounds(), better, measured)
+
+
 def test_predictions_are_in_the_users_units_and_exact_where_measured():
     s = told(points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -0.6, 0.5, 1.8)])
     here = s.predict({"x": 0.1, "y": -0.6})
@@ -348,21 +378,22 @@ class TestConfirm:
         s = quick(problem)
         for params in AROUND:
             s.add(params, {**measure(params), "d": params["x"]})
-        best, values = s.recommend().params, [e.outcomes["f"] for e in s.evaluations.values()]
+        best = s.recommend().params
+        values = [e.outcomes["f"] for e in s.evaluations.values() if e.outcomes["c"] >= 0]
 
         def asked_beside(worse, is_another_whole=False):
             """What is asked once a drawing was told of a point that is worse by that part of the range.
 
             Perhaps with another that is as good, and measured wholly.
             """
-            begun = {"x": best["x"], "y": min(float(best["y"]) + 0.02, 2.0)}
+            begun = {"x": best["x"], "y": min(float(best["y"]) + 0.005, 2.0)}
             f = measure(best)["f"] + worse * (max(values) - min(values))
             other = quick(problem)
             for e in s.evaluations.values():
                 other.add(e.params, e.outcomes)
             other.add(begun, {"f": f, "d": begun["x"]})
             if is_another_whole:
-                whole = {**begun, "y": begun["y"] + 0.02}
+                whole = {**begun, "y": begun["y"] + 0.005}
                 other.add(whole, {"f": f, "c": measure(whole)["c"], "d": whole["x"]})
             surrogates = other._suggester.surrogates
             grounds = Grounds.of_questions(surrogates, other.evaluations)
@@ -371,9 +402,9 @@ class TestConfirm:
             assert found is not None
             return begun, found
 
-        begun, found = asked_beside(0.004)
+        begun, found = asked_beside(0.002)
         assert (found.task, found.params) == ("simulation", begun)
-        for given in ((0.1, False), (0.004, True)):
+        for given in ((0.1, False), (0.002, True)):
             begun, found = asked_beside(*given)
             assert found.params != begun
 

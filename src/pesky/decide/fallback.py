@@ -1,10 +1,13 @@
 """What to measure when nothing seems worth measuring: doubt the model and check what its answer rests on."""
 
+from collections.abc import Callable
+
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.acquire.base import Context
+from pesky.acquire.fantasy import Pending
 from pesky.decide.exclusion import Duplicates
 from pesky.decide.task_values import TaskOptions
 from pesky.model.belief import for_hyper_samples, over_hyper_samples
@@ -24,47 +27,80 @@ FINELY_UNCHECKED = 1e-12
 """The same of rows without noise, for every other question: they have digits to gain, but no less is to be learnt of
 other solutions."""
 CANDIDATES = 256
-"""Points all over the space that may be asked once the recommendation is checked."""
+"""Points all over the space, of which the least known may be asked."""
 ASIDE = 0.1
-"""These keep so far, in the cube, from those being measured."""
+"""What is closer than this to a point of the cube that is being measured will be known by that."""
 
 
 def fallback(
-    context: Context, task_options: TaskOptions, duplicates: Duplicates | None = None
+    context: Context,
+    task_options: TaskOptions,
+    improving: Callable[[], Float[Tensor, "*w d"]] | None,
+    duplicates: Duplicates | None = None,
 ) -> tuple[Int[Tensor, "*w"], Float[Tensor, "*w d"]]:
-    """The task whose outcomes are most uncertain per cost: at the recommendation, or anywhere once that is checked.
+    """The task whose outcomes are most uncertain per cost: at the recommendation, or elsewhere once that is checked.
 
-    No duplicate, if any of the questions that it considers is none.
+    Elsewhere is what `improving` finds. A coarse look, for which that is None, has no use for digits nor for what the
+    model knows of, and goes where least is known. No duplicate, if any task is none at the point.
     """
-    belief, seed = context.belief, context.draw_seed()
-    advice = recommend(belief, context.space, context.confidence, seed)
-    anywhere = context.space.spread(CANDIDATES, seed).to(advice.u)
-    is_asked = torch.zeros_like(advice.is_confident)
+    here = recommend(context.belief, context.space, context.confidence, context.draw_seed()).u[..., None, :]
+    unknown = _unknown(context, here)
+    value = _per_cost(unknown, task_options, here, duplicates)[..., 0]
+    least = _unchecked(context) if improving is not None and context.asked % 2 == 0 else UNCHECKED
+    is_unchecked = (unknown[..., 0] > least).to(unknown) @ task_options.shares.mT.to(unknown) > 0
+    is_open = (is_unchecked & torch.isfinite(value)).any(-1)
     if context.pending is not None:
-        distance = (torch.cat([advice.u[None], anywhere])[:, None] - context.pending.X).abs().amax(-1).amin(-1)
-        is_asked = distance[0] < ASIDE
-        anywhere = anywhere[distance[1:] >= min(ASIDE, float(distance[1:].max()))]
-    X = torch.cat([advice.u[..., None, :], anywhere], -2)
+        is_open = is_open & _is_aside(here, context.pending)[..., 0]
+    if bool(is_open.all()):
+        return value.argmax(-1), here[..., 0, :]
+    there = (least_known(context, task_options, duplicates) if improving is None else improving())[..., None, :]
+    elsewhere = _per_cost(_unknown(context, there), task_options, there, duplicates)[..., 0]
+    task = torch.where(is_open, value.argmax(-1), elsewhere.argmax(-1))
+    return task, torch.where(is_open[..., None, None], here, there)[..., 0, :]
+
+
+def least_known(
+    context: Context, task_options: TaskOptions, duplicates: Duplicates | None = None
+) -> Float[Tensor, "*w d"]:
+    """Of points all over the space, the one where any task has the most uncertain outcomes per cost."""
+    X = context.spread(CANDIDATES)
+    value = _per_cost(_unknown(context, X), task_options, X, duplicates).amax(-2)
+    if context.pending is not None:
+        is_aside = _is_aside(X, context.pending)
+        value = torch.where(is_aside | ~is_aside.any(-1, keepdim=True), value, -torch.inf)
+    at = value.argmax(-1)
+    return torch.gather(X, -2, at[..., None, None].expand(*at.shape, 1, X.shape[-1]))[..., 0, :]
+
+
+def _is_aside(X: Float[Tensor, "*w x d"], pending: Pending) -> Bool[Tensor, "*w x"]:
+    """Whether nothing is being measured close to each point."""
+    return (X[..., None, :] - pending.X).abs().amax(-1).amin(-1) >= ASIDE
+
+
+def _unknown(context: Context, X: Float[Tensor, "*w x d"]) -> Float[Tensor, "*w j x"]:
+    """The variance of every row at each point, as a share of its amplitude."""
+    belief = context.belief
     with torch.no_grad():
         variance = moments_of(belief, for_hyper_samples(belief, X)).variance / belief.amplitude[..., None]
-        unknown = over_hyper_samples(belief, variance, 2).mean(-3)
-        # A yes or no leaves its latent function uncertain however often it is measured: it would be asked for ever.
-        unknown = torch.where(belief.likelihoods.is_settled_by_repeating[:, None].to(unknown.device), unknown, 0.0)
-        shares = task_options.shares.to(unknown)
-        value = (shares @ torch.log1p(unknown / UNCHECKED)) / task_options.prices(X).mT
-        is_unchecked = shares @ (unknown[..., :1] > _unchecked(context)[..., None]).to(shares) > 0
-        if duplicates is not None:
-            is_duplicate = duplicates.at(X).mT
-            value, is_unchecked = torch.where(is_duplicate, -torch.inf, value), is_unchecked & ~is_duplicate[:, :1]
-    is_open = ~is_asked & is_unchecked.any(-2)[..., 0]
-    task = torch.where(is_open, value[..., 0].argmax(-1), value[..., 1:].amax(-1).argmax(-1))
-    own = torch.gather(value, -2, task[..., None, None].expand(*task.shape, 1, value.shape[-1]))[..., 0, :]
-    at = torch.where(is_open, 0, 1 + own[..., 1:].argmax(-1))
-    return task, torch.gather(X, -2, at[..., None, None].expand(*at.shape, 1, X.shape[-1]))[..., 0, :]
+    unknown = over_hyper_samples(belief, variance, 2).mean(-3)
+    # A yes or no leaves its latent function uncertain however often it is measured: it would be asked for ever.
+    return torch.where(belief.likelihoods.is_settled_by_repeating[:, None].to(unknown.device), unknown, 0.0)
+
+
+def _per_cost(
+    unknown: Float[Tensor, "*w j x"],
+    task_options: TaskOptions,
+    X: Float[Tensor, "*w x d"],
+    duplicates: Duplicates | None,
+) -> Float[Tensor, "*w t x"]:
+    """How uncertain what each task measures is, for its price; nothing is gained by a duplicate."""
+    with torch.no_grad():
+        value = (task_options.shares.to(unknown) @ torch.log1p(unknown / UNCHECKED)) / task_options.prices(X).mT
+    return value if duplicates is None else torch.where(duplicates.at(X).mT, -torch.inf, value)
 
 
 def _unchecked(context: Context) -> Float[Tensor, "*w j"]:
-    """The share of its amplitude above which the variance of each row is to be looked at."""
+    """The share of its amplitude above which the variance of each row is to be looked at, for the sake of digits."""
     belief = context.belief
     is_exact = over_hyper_samples(belief, is_noise_free(belief.noise, belief.amplitude)).all(-2)
-    return torch.where(is_exact & (context.asked % 2 == 0), FINELY_UNCHECKED, UNCHECKED)
+    return torch.where(is_exact, FINELY_UNCHECKED, UNCHECKED)

@@ -1,6 +1,7 @@
 """The question worth most for its price: which task, at which point."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -8,6 +9,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction
+from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.acquire.maximize import Best, maximize
 from pesky.decide.exclusion import Restrictions
 from pesky.decide.fallback import COARSELY_NEGLIGIBLE, NEGLIGIBLE, fallback
@@ -92,19 +94,29 @@ def best_of_each_task(values: TaskValues, restrictions: Restrictions, is_quick: 
 
 def _or_fallback(chosen: Choice, is_sure: Bool[Tensor, "*w"], values: TaskValues, restrictions: Restrictions) -> Choice:
     """The choice, or, where the model is sure of its solution, what checks it."""
+    context, _, acquisition, task_options = values
     duplicates = restrictions.duplicates
-    task, u = fallback(values.context, values.task_options, duplicates)
+    improving = None if acquisition.is_coarse else partial(_improving, values, restrictions)
+    task, u = fallback(context, task_options, improving, duplicates)
     if duplicates is not None:
         is_sure = is_sure & ~duplicates.at(u[None])[0, task]
     with torch.no_grad():
         here = u[..., None, :]
-        per_cost, prices = values.per_cost(here)[..., 0, :], values.task_options.prices(here)[..., 0, :]
+        per_cost, prices = values.per_cost(here)[..., 0, :], task_options.prices(here)[..., 0, :]
         value = take(values.without_cost(per_cost, prices), task)
     return Choice(
         torch.where(is_sure, task, chosen.task),
         torch.where(is_sure[..., None], u, chosen.u),
         torch.where(is_sure, value, chosen.value),
     )
+
+
+def _improving(values: TaskValues, restrictions: Restrictions) -> Float[Tensor, "*w d"]:
+    """Where a better point is most to be expected: expected improvement with constraints."""
+    rule = ExpectedImprovement()
+    by_improvement = values._replace(rule=rule, acquisition=rule.acquisition(values.context))
+    best = best_of_each_task(by_improvement, restrictions, is_quick=False)
+    return values.context.space.snap(take(best.x, best.value.argmax(-1)))
 
 
 def take(each: Tensor, task: Int[Tensor, "*w"]) -> Tensor:

@@ -21,9 +21,9 @@ from pesky.numerics.warp import Warp
 from pesky.observations import Observations
 
 FIRST_SWEEPS, LATER_SWEEPS = 50, 10
-SPREAD = {64: 16, 200: 8, 1000: 4}
+SPREAD = {64: 16, 200: 8}
 """Samples of hyperparameters as uncertain as the data leave them, beside those of the maximum, up to so many data. More
-leave so little open that the maximum is taken for certain."""
+leave so little open that the maximum is taken for certain: deviations would be some percent larger."""
 SAMPLES_OF_FEW = 8
 """The same in the place of the maximum, where there are few data."""
 

@@ -24,6 +24,9 @@ class FrozenDict(Mapping[str, V]):
     def __getitem__(self, name: str) -> V:
         return self._items[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._items
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)
 

@@ -25,10 +25,12 @@ SURE = 0.9
 The lowest mean of many is lower than the truth there, the more so the less the model fits: a point that is only
 expected to be better turns out worse in half of all cases."""
 TRIVIAL, TRIVIAL_IN_NOISE = 1e-5, 2e-3
-"""The part of the range of measured values of the objective that is no reason to leave a measured point; and where the
-objective has noise, which few values are known by too well."""
+"""The part of the range of the objective's measured values, where all constraints held, that is no reason to leave a
+measured point; and where the objective has noise, which few values are known by too well."""
 CONFIRMING = "confirming"
 """What a question says of itself that confirms a recommendation."""
+LIKELY = 64
+"""Measured points that are looked at first: if any of them holds all constraints, the best one that does is there."""
 ENOUGH = 2
 """Answers in a row that turned out to be none, from which on none that nobody measured is believed."""
 
@@ -107,13 +109,23 @@ def _holds(problem: Problem, point: MeasuredPoint) -> bool:
 
 
 def is_no_better(grounds: Grounds, model: Recommendation, measured: Recommendation, trivial: float = TRIVIAL) -> bool:
-    """Whether the model's point is expected to be better by a trifle at most, beside all values that were measured."""
+    """Whether the model's point is expected to be better by a trifle at most, beside the values that were measured."""
     problem = grounds.problem
-    values = [each.told[problem.objective] for each in grounds.points if problem.objective in each.told]
-    spread = max(values) - min(values) if values else 0.0
     is_exact = problem.objective in problem.known or problem.noise.get(problem.objective) == 0
     least = trivial if is_exact else max(trivial, TRIVIAL_IN_NOISE)
-    return problem.sign * (measured.expected - model.expected) <= least * spread
+    return problem.sign * (measured.expected - model.expected) <= least * _range(grounds)
+
+
+def _range(grounds: Grounds) -> float:
+    """Of the measured values of the objective: where all constraints held, if two or more did, else of all.
+
+    Where they fail it may be decades above all that anybody would use, and nothing would count beside that.
+    """
+    problem, objective = grounds.problem, grounds.problem.objective
+    told = [point for point in grounds.points if objective in point.told]
+    usable = [point for point in told if point.is_complete(problem) and _holds(problem, point)]
+    values = [point.told[objective] for point in (usable if len(usable) > 1 else told)]
+    return max(values) - min(values) if values else 0.0
 
 
 def best_anywhere(grounds: Grounds, most: float = 1.0) -> Recommendation:
@@ -142,13 +154,16 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
     if not points:
         return None
     U = torch.stack([grounds.encode(point.evaluations[0]) for point in points])
-    if len(points) > MOST_MEASURED:
-        best = expected_rank(grounds.belief, U).argsort()[:MOST_MEASURED].tolist()
-        points, U = [points[i] for i in best], U[best]
-    each = grounds.expect(U, [point.exact(problem) for point in points])
-    held = [
-        all(p >= asked for p, asked in zip(e.probabilities.values(), problem.confidences, strict=True)) for e in each
-    ]
+    order = expected_rank(grounds.belief, U).argsort() if len(points) > LIKELY else torch.arange(len(points))
+    for most in (LIKELY, MOST_MEASURED):  # of those that hold, the order is that of the expected objective
+        some = order[:most]
+        each = grounds.expect(U[some], [points[i].exact(problem) for i in some.tolist()])
+        held = [
+            all(p >= asked for p, asked in zip(e.probabilities.values(), problem.confidences, strict=True))
+            for e in each
+        ]
+        if any(held) or len(points) <= most:
+            break
     if any(held):
         value = {i: problem.sign * each[i].outcomes[problem.objective] for i in range(len(each)) if held[i]}
         chosen = min(value, key=lambda i: value[i])
@@ -157,8 +172,9 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
         if max(chance) < HOPELESS:  # none is more probable than another: which one misses the least
             chance = [-_shortfall(grounds, e) for e in each]
         chosen = max(range(len(each)), key=lambda i: chance[i])
-    found = _recommendation(grounds, U[chosen], held[chosen])
-    return replace(found, params=points[chosen].params, advice=_advice_alone(grounds, found))
+    at = int(some[chosen])
+    found = _recommendation(grounds, U[at], held[chosen])
+    return replace(found, params=points[at].params, advice=_advice_alone(grounds, found))
 
 
 def _shortfall(grounds: Grounds, expectation: Expectation) -> float:
