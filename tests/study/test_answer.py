@@ -284,13 +284,14 @@ def test_what_is_better_by_a_trifle_is_no_reason_to_leave_a_measured_point():
     assert "No other point is expected to be better by much" in s.recommend().advice
 
 
-def test_a_trifle_is_one_beside_the_values_where_all_holds():
+def test_to_a_question_a_trifle_is_one_beside_the_values_where_all_holds():
     """They differ by 0.4; elsewhere the objective is a million times that."""
     s = told()
     s.add({"x": 0.2, "y": -1.9}, {"f": 4e5, "c": -1.0})
     measured = s.best()
     better = replace(measured, expected=measured.expected - 0.01)
     assert not is_no_better(s.grounds(), better, measured)
+    assert is_no_better(s.grounds(), better, measured, of_all=True)  # no reason for another answer
     alone = told(points=POINTS[:2])  # one holds: no other value to compare with
     alone.add({"x": 0.2, "y": -1.9}, {"f": 4e5, "c": -1.0})
     assert is_no_better(alone.grounds(), better, measured)

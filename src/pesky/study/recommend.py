@@ -25,8 +25,8 @@ SURE = 0.9
 The lowest mean of many is lower than the truth there, the more so the less the model fits: a point that is only
 expected to be better turns out worse in half of all cases."""
 TRIVIAL, TRIVIAL_IN_NOISE = 1e-5, 2e-3
-"""The part of the range of the objective's measured values, where all constraints held, that is no reason to leave a
-measured point; and where the objective has noise, which few values are known by too well."""
+"""The part of the range of the objective's measured values that is no reason to leave a measured point; and where the
+objective has noise, which few values are known by too well."""
 CONFIRMING = "confirming"
 """What a question says of itself that confirms a recommendation."""
 LIKELY = 64
@@ -59,7 +59,7 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
         return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
     if not model.is_confident:
         return replace(model, advice=_advice_alone(grounds, model))
-    if is_no_better(grounds, model, measured):
+    if is_no_better(grounds, model, measured, of_all=True):
         return replace(
             measured, advice=f"{_advice_alone(grounds, measured)} No other point is expected to be better by much."
         )
@@ -108,24 +108,27 @@ def _holds(problem: Problem, point: MeasuredPoint) -> bool:
     return all(c.holds(point.told[c.outcome]) for c in problem.conditions if c.outcome in point.told)
 
 
-def is_no_better(grounds: Grounds, model: Recommendation, measured: Recommendation, trivial: float = TRIVIAL) -> bool:
-    """Whether the model's point is expected to be better by a trifle at most, beside the values that were measured."""
+def is_no_better(
+    grounds: Grounds,
+    model: Recommendation,
+    measured: Recommendation,
+    trivial: float = TRIVIAL,
+    *,
+    of_all: bool = False,
+) -> bool:
+    """Whether the model's point is expected to be better by a trifle at most, beside the values that were measured.
+
+    Beside all of them, or those where all constraints held: where they fail the objective may be decades larger. A
+    question is worth asking for less than an answer is worth changing for.
+    """
     problem = grounds.problem
     is_exact = problem.objective in problem.known or problem.noise.get(problem.objective) == 0
     least = trivial if is_exact else max(trivial, TRIVIAL_IN_NOISE)
-    return problem.sign * (measured.expected - model.expected) <= least * _range(grounds)
-
-
-def _range(grounds: Grounds) -> float:
-    """Of the measured values of the objective: where all constraints held, if two or more did, else of all.
-
-    Where they fail it may be decades above all that anybody would use, and nothing would count beside that.
-    """
-    problem, objective = grounds.problem, grounds.problem.objective
-    told = [point for point in grounds.points if objective in point.told]
-    usable = [point for point in told if point.is_complete(problem) and _holds(problem, point)]
-    values = [point.told[objective] for point in (usable if len(usable) > 1 else told)]
-    return max(values) - min(values) if values else 0.0
+    told = [point for point in grounds.points if problem.objective in point.told]
+    usable = [] if of_all else [point for point in told if point.is_complete(problem) and _holds(problem, point)]
+    values = [point.told[problem.objective] for point in (usable if len(usable) > 1 else told)]
+    spread = max(values) - min(values) if values else 0.0
+    return problem.sign * (measured.expected - model.expected) <= least * spread
 
 
 def best_anywhere(grounds: Grounds, most: float = 1.0) -> Recommendation:
