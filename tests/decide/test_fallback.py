@@ -1,6 +1,5 @@
 """A model that is sure of a wrong answer is checked where its answer lies."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -37,7 +36,7 @@ def context(belief: GaussianProcess, pending: Pending | None = None, space: Spac
 ELSEWHERE = torch.tensor([0.3, 0.6])
 
 
-def improving() -> torch.Tensor:
+def elsewhere() -> torch.Tensor:
     return ELSEWHERE
 
 
@@ -61,7 +60,7 @@ def sure_belief() -> GaussianProcess:
 
 def test_the_unchecked_constraint_is_measured_at_the_recommendation():
     belief = sure_belief()
-    task, u = fallback(context(belief), BOTH, improving)
+    task, u = fallback(context(belief), BOTH, elsewhere)
     assert task == 1
     torch.testing.assert_close(u, advised(belief))
 
@@ -80,8 +79,8 @@ def test_a_coarse_look_that_sees_one_solution_doubts_the_model():
 
 def test_while_that_is_being_measured_the_question_is_another():
     belief = sure_belief()
-    _, first = fallback(context(belief), BOTH, improving)
-    task, second = fallback(context(belief, Pending(first[None], torch.tensor([[False, True]]))), BOTH, improving)
+    _, first = fallback(context(belief), BOTH, elsewhere)
+    task, second = fallback(context(belief, Pending(first[None], torch.tensor([[False, True]]))), BOTH, elsewhere)
     assert task == 1
     torch.testing.assert_close(first, advised(belief))
     torch.testing.assert_close(second, ELSEWHERE)
@@ -90,7 +89,7 @@ def test_while_that_is_being_measured_the_question_is_another():
 def test_a_yes_or_no_does_not_keep_the_recommendation_unchecked():
     """The constraint's latent function is uncertain there, as it always is; the objective is known."""
     belief = replace(sure_belief(), kinds=("gaussian", "probit"))
-    task, u = fallback(context(belief), BOTH, improving)
+    task, u = fallback(context(belief), BOTH, elsewhere)
     assert task == 0
     torch.testing.assert_close(u, ELSEWHERE)
 
@@ -131,17 +130,17 @@ def test_without_noise_every_other_question_gains_digits_of_the_recommendation()
     X, y = torch.stack([corner, corner]), torch.stack([(corner - 0.033).square().sum(-1), torch.ones(9)])
     mask, length = torch.ones(2, 9, dtype=torch.bool), torch.full((2, 2), 1.0)
 
-    def gone_to(noise: float, asked: int, where: Callable[[], torch.Tensor] | None = improving) -> float:
+    def gone_to(noise: float, asked: int, is_fine: bool = True) -> float:
         """How far from the recommendation."""
         h = Hyperparameters(length, torch.ones(2), torch.full((2,), noise), torch.zeros(2))
         belief = GaussianProcess("matern52", X, y, mask, h)
-        _, u = fallback(replace(context(belief), asked=asked), BOTH, where)
+        _, u = fallback(replace(context(belief), asked=asked), BOTH, elsewhere, is_fine=is_fine)
         return float((u - advised(belief)).norm())
 
     assert gone_to(1e-10, asked=4) < 1e-6
     assert gone_to(1e-10, asked=5) > 0.1
     assert gone_to(1e-8, asked=4) > 0.1
-    assert gone_to(1e-10, asked=4, where=None) > 0.1  # a coarse look
+    assert gone_to(1e-10, asked=4, is_fine=False) > 0.1
 
 
 def test_what_is_checked_is_no_duplicate():

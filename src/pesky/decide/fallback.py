@@ -35,27 +35,28 @@ ASIDE = 0.1
 def fallback(
     context: Context,
     task_options: TaskOptions,
-    improving: Callable[[], Float[Tensor, "*w d"]] | None,
+    elsewhere: Callable[[], Float[Tensor, "*w d"]],
     duplicates: Duplicates | None = None,
+    *,
+    is_fine: bool = True,
 ) -> tuple[Int[Tensor, "*w"], Float[Tensor, "*w d"]]:
-    """The task whose outcomes are most uncertain per cost: at the recommendation, or elsewhere once that is checked.
+    """The task whose outcomes are most uncertain per cost: at the recommendation, or `elsewhere` once that is checked.
 
-    Elsewhere is what `improving` finds. A coarse look, for which that is None, has no use for digits nor for what the
-    model knows of, and goes where least is known. No duplicate, if any task is none at the point.
+    Finely, for the sake of digits, or not. No duplicate, if any task is none at the point.
     """
     here = recommend(context.belief, context.space, context.confidence, context.draw_seed()).u[..., None, :]
     unknown = _unknown(context, here)
     value = _per_cost(unknown, task_options, here, duplicates)[..., 0]
-    least = _unchecked(context) if improving is not None and context.asked % 2 == 0 else UNCHECKED
+    least = _unchecked(context) if is_fine and context.asked % 2 == 0 else UNCHECKED
     is_unchecked = (unknown[..., 0] > least).to(unknown) @ task_options.shares.mT.to(unknown) > 0
     is_open = (is_unchecked & torch.isfinite(value)).any(-1)
     if context.pending is not None:
         is_open = is_open & _is_aside(here, context.pending)[..., 0]
     if bool(is_open.all()):
         return value.argmax(-1), here[..., 0, :]
-    there = (least_known(context, task_options, duplicates) if improving is None else improving())[..., None, :]
-    elsewhere = _per_cost(_unknown(context, there), task_options, there, duplicates)[..., 0]
-    task = torch.where(is_open, value.argmax(-1), elsewhere.argmax(-1))
+    there = elsewhere()[..., None, :]
+    value_there = _per_cost(_unknown(context, there), task_options, there, duplicates)[..., 0]
+    task = torch.where(is_open, value.argmax(-1), value_there.argmax(-1))
     return task, torch.where(is_open[..., None, None], here, there)[..., 0, :]
 
 

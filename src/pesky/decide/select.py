@@ -12,7 +12,7 @@ from pesky.acquire.base import AcquisitionFunction
 from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.acquire.maximize import Best, maximize
 from pesky.decide.exclusion import Restrictions
-from pesky.decide.fallback import COARSELY_NEGLIGIBLE, NEGLIGIBLE, fallback
+from pesky.decide.fallback import COARSELY_NEGLIGIBLE, NEGLIGIBLE, fallback, least_known
 from pesky.decide.task_values import TaskValues
 from pesky.model.belief import Belief, over_hyper_samples
 from pesky.numerics.rng import Source, normal, studies_of, uniform
@@ -93,11 +93,15 @@ def best_of_each_task(values: TaskValues, restrictions: Restrictions, is_quick: 
 
 
 def _or_fallback(chosen: Choice, is_sure: Bool[Tensor, "*w"], values: TaskValues, restrictions: Restrictions) -> Choice:
-    """The choice, or, where the model is sure of its solution, what checks it."""
+    """The choice, or, where the model is sure of its solution, what checks it.
+
+    A coarse look has no use for digits nor for what the model knows of: it goes where least is known.
+    """
     context, _, acquisition, task_options = values
-    duplicates = restrictions.duplicates
-    improving = None if acquisition.is_coarse else partial(_improving, values, restrictions)
-    task, u = fallback(context, task_options, improving, duplicates)
+    duplicates, is_fine = restrictions.duplicates, not acquisition.is_coarse
+    unknown = partial(least_known, context, task_options, duplicates)
+    elsewhere = partial(_improving, values, restrictions) if is_fine else unknown
+    task, u = fallback(context, task_options, elsewhere, duplicates, is_fine=is_fine)
     if duplicates is not None:
         is_sure = is_sure & ~duplicates.at(u[None])[0, task]
     with torch.no_grad():
@@ -113,8 +117,7 @@ def _or_fallback(chosen: Choice, is_sure: Bool[Tensor, "*w"], values: TaskValues
 
 def _improving(values: TaskValues, restrictions: Restrictions) -> Float[Tensor, "*w d"]:
     """Where a better point is most to be expected: expected improvement with constraints."""
-    rule = ExpectedImprovement()
-    by_improvement = values._replace(rule=rule, acquisition=rule.acquisition(values.context))
+    by_improvement = TaskValues.of(values.context, ExpectedImprovement(), values.task_options)
     best = best_of_each_task(by_improvement, restrictions, is_quick=False)
     return values.context.space.snap(take(best.x, best.value.argmax(-1)))
 

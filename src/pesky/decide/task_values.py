@@ -38,6 +38,11 @@ class TaskValues(NamedTuple):
     acquisition: AcquisitionFunction
     task_options: TaskOptions
 
+    @classmethod
+    def of(cls, context: Context, rule: Rule, task_options: TaskOptions) -> "TaskValues":
+        """The same by a rule that has not looked at the context yet."""
+        return cls(context, rule, rule.acquisition(context), task_options)
+
     def rough(self) -> "TaskValues | None":
         """What is good enough to leave a few of many points, in less time; None where nothing is."""
         rough = self.acquisition.rough()

@@ -11,8 +11,8 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from pesky.acquire import rule_of
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
+from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.decide import (
     Decision,
     Duplicates,
@@ -160,16 +160,9 @@ class Suggester:
         generator = source_of(question_seed(self.seed, len(evaluations) + 1))
         with threads_for(len(evaluations)):
             context = self._context(self.surrogates.believe(evaluations)[0], evaluations, generator)
-            values = self._by_improvement(context, evaluations, tasks)
+            values = TaskValues.of(context, ExpectedImprovement(), self._options(evaluations, tasks))
             best = select(values, self._allowed(context, evaluations, tasks, known))
         return Question(tasks[int(best.task)], self._params_of(best), None, float(best.price), {"kind": IMPROVING})
-
-    def _by_improvement(
-        self, context: Context, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]
-    ) -> TaskValues:
-        """What each task is worth by expected improvement, or where nothing holds, by the probability to hold."""
-        rule = rule_of("eic")
-        return TaskValues(context, rule, rule.acquisition(context), self._options(evaluations, tasks))
 
     def _options(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> TaskOptions:
         return task_options(self.problem, self.surrogates.points, self.surrogates.learnt(evaluations), tasks)
@@ -239,7 +232,7 @@ class Suggester:
             )
             values, kind = TaskValues(context, self.rule, acquisition, options), str(level)
             if len(evaluations) % 2 and self._is_without_solution(acquisition):
-                values, kind = self._by_improvement(context, evaluations, tasks), SEEKING
+                values, kind = TaskValues.of(context, ExpectedImprovement(), options), SEEKING
             best = select(values, self._allowed(context, evaluations, tasks, known), is_quick=is_quick)
             self._why = reasons(values, best, tasks, kind)
             return best
