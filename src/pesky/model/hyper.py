@@ -98,7 +98,7 @@ def covariance_of_data(
     correlations: Float[Tensor, "*b j n n"],
     mask: Bool[Tensor, "*#b j n"],
     amplitude: Float[Tensor, "*b j"],
-    noise: Float[Tensor, "*b j #n"],
+    noise: Float[Tensor, "*#b j #n"],
 ) -> Float[Tensor, "*b j n n"]:
     """The same, of correlations that are known."""
     gram = without_padding(amplitude[..., None, None] * correlations, mask)
