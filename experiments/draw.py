@@ -61,10 +61,11 @@ def draw_panel(axes: Axes, results: Results) -> None:
 
 def title_of(results: Results) -> str:
     """Which figure of the paper it is, if it is one, what it shows, and of how many realisations."""
-    number = f"figure {results.figure}" if results.figure[:1].isdigit() else results.figure
+    number = f"figure {results.figure}: " if results.figure[:1].isdigit() else ""
+    what = TITLES.get(results.figure, f"{results.figure}: utility gaps")
     counts = sorted({kept.realisations for kept in results.curves.values()})
     shown = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
-    return f"{number}: {TITLES.get(results.figure, 'utility gaps')}, {shown} realisation{'s' * (counts[-1] != 1)}"
+    return f"{number}{what}, {shown} realisation{'s' * (counts[-1] != 1)}"
 
 
 def draw_file(path: str | Path) -> list[Path]:
