@@ -112,7 +112,7 @@ class Lockstep:
 
     def values(self, context: Context) -> TaskValues:
         """What each task is worth, at any point."""
-        return TaskValues(context, self.rule, self.rule.acquisition(context), self.task_options)
+        return TaskValues.of(context, self.rule, self.task_options)
 
     def step(self, state: Progressed) -> None:
         """One more evaluation of every realisation."""
