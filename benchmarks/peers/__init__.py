@@ -30,6 +30,7 @@ OTHERS: dict[str, Callable[[Problem, int, int], Peer]] = {
 PEERS: dict[str, Callable[[Problem, int, int], Peer]] = {
     **{rule: partial(PeskyPeer, rule=rule) for rule in RULES},
     **{f"{rule}-unconfirmed": partial(PeskyPeer, rule=rule, confirm=0) for rule in RULES},
+    **{f"{rule}-undeclared": partial(PeskyPeer, rule=rule, is_declared=False) for rule in RULES},
     **OTHERS,
 }
 """By name: what starts an optimizer, given the problem, the seed, and how many points are going to be measured.

@@ -1,5 +1,7 @@
 """Pesky itself, by any of its rules; the last of its evaluations confirm the answer, as those of a run do."""
 
+from dataclasses import replace
+
 import pesky
 from benchmarks.peers.base import Params, Question, Values
 from benchmarks.peers.shares import shares_of
@@ -10,9 +12,19 @@ from pesky.store import Evaluation
 
 
 class PeskyPeer:
-    """A study that is asked and told."""
+    """A study that is asked and told; if the noise is not declared, it has to find that out, as others have."""
 
-    def __init__(self, problem: Problem, seed: int, evaluations: int, rule: str, confirm: int | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        seed: int,
+        evaluations: int,
+        rule: str,
+        confirm: int | None = None,
+        *,
+        is_declared: bool = True,
+    ) -> None:
+        problem = problem if is_declared else replace(problem, noise=None)
         self.study = pesky.Study(problem, seed=seed, rule=rule)
         self.shares = shares_of(problem)
         joint = sum(1.0 if task.cost == "measured" else task.cost for task in problem.tasks.values())

@@ -29,11 +29,11 @@ def log_prior(
     """
     d = h.lengthscale.shape[-1]
     log_l, log_a, log_s = h.lengthscale.log(), h.amplitude.log(), h.noise.log()
-    center, noise_spread = math.sqrt(2) + 0.5 * math.log(d), _noise_spread(h)
+    center, noise_spread = math.sqrt(2) + 0.5 * math.log(d), _noise_spread(h.noise)
     z_l, z_a = (log_l - center) / LENGTHSCALE_SPREAD, log_a - typical.log()
     z_s = (log_s - NOISE_CENTER) / noise_spread
     counted = infer_noise.to(log_s.dtype)
-    value = -(0.5 * z_l.square() + log_l).sum(-1) - 0.5 * z_a.square() - 0.5 * counted * z_s.square()
+    value = -(0.5 * z_l.square() + log_l).sum(-1) - 0.5 * z_a.square() + counted * log_noise_prior(h.noise)
     gradient = torch.cat(
         [
             -z_l / LENGTHSCALE_SPREAD - 1,
@@ -45,15 +45,20 @@ def log_prior(
     return value, gradient
 
 
+def log_noise_prior(noise: Float[Tensor, "*b j"]) -> Float[Tensor, "*b j"]:
+    """The part of it that is the noise's: zero where it is expected."""
+    return -0.5 * ((noise.log() - NOISE_CENTER) / _noise_spread(noise)).square()
+
+
 def prior_precision(h: Hyperparameters, infer_noise: Bool[Tensor, " j"]) -> Float[Tensor, "*b j p"]:
     """Minus the second derivatives of the log prior, which has no mixed ones; 1 for a noise that is given."""
     of_lengthscale = torch.full_like(h.lengthscale, LENGTHSCALE_SPREAD**-2)
-    of_amplitude, of_noise = torch.ones_like(h.amplitude), torch.where(infer_noise, _noise_spread(h) ** -2, 1.0)
+    of_amplitude, of_noise = torch.ones_like(h.amplitude), torch.where(infer_noise, _noise_spread(h.noise) ** -2, 1.0)
     return torch.cat([of_lengthscale, of_amplitude[..., None], of_noise[..., None]], -1)
 
 
-def _noise_spread(h: Hyperparameters) -> Float[Tensor, "*b j"]:
-    return torch.where(h.noise.log() < NOISE_CENTER, BELOW, ABOVE).to(h.noise)
+def _noise_spread(noise: Float[Tensor, "*b j"]) -> Float[Tensor, "*b j"]:
+    return torch.where(noise.log() < NOISE_CENTER, BELOW, ABOVE).to(noise)
 
 
 def log_bounds(d: int, typical: Float[Tensor, "*b"]) -> tuple[Float[Tensor, "*b p"], Float[Tensor, "*b p"]]:

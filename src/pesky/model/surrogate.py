@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
 import torch
@@ -16,6 +16,7 @@ from pesky.model.evidence import MarginalLikelihood, marginal_likelihood
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters, datum_noise, noise_variance
 from pesky.model.kernel import Kernel
+from pesky.model.noiseless import is_noiseless
 from pesky.numerics.rng import Source
 from pesky.numerics.warp import Warp
 from pesky.observations import Observations
@@ -225,6 +226,19 @@ class GP:
             warp = Warp(*(_where(goes_on, *pair) for pair in zip(before, warp, strict=True)))
             sweeps = LATER_SWEEPS if bool(goes_on.all()) else FIRST_SWEEPS
         return warped_slice.sample_rows(self.kernel, own, data, h, warp, sweeps, generator)
+
+    def noiseless(self, observations: Observations, h: Hyperparameters) -> tuple[Observations, Hyperparameters]:
+        """The same with no noise in the rows whose values speak for none, as if it had been said of them."""
+        o, numbers = observations, observations.likelihoods.is_gaussian
+        if self.hyperparameters != "maximum":
+            return o, h
+        own = is_noiseless(self.kernel, o.select(numbers).thinned(MOST), h.rows(numbers))
+        if not bool(own.any()):
+            return o, h
+        rows = torch.zeros_like(numbers).masked_scatter(numbers, own.to(numbers.device)).to(o.noise.device)
+        exact = noise_variance(h.noise.log(), h.amplitude, torch.zeros_like(h.noise))
+        noise = torch.where(rows, 0.0, o.noise)
+        return replace(o, noise=noise), h._replace(noise=torch.where(rows, exact, h.noise))
 
     def doubted(self, observations: Observations, h: Hyperparameters, source: Source) -> Hyperparameters:
         """Samples in the place of the maximum h, of few data; else h itself.

@@ -115,9 +115,9 @@ class Grounds:
 
     @cached_property
     def told(self) -> Told | None:
-        """Where constraints surely hold or not, because it was told without noise; None if they have noise."""
+        """Where constraints surely hold or not, because it was told without noise; None if all have noise."""
         conditions = self.problem.conditions
-        is_exact = [self.problem.noise.get(condition.outcome) == 0 for condition in conditions]
+        is_exact = [condition.outcome in self.noiseless for condition in conditions]
         if not any(is_exact) or not self.points:
             return None
         held = [
@@ -130,8 +130,17 @@ class Grounds:
 
     @property
     def is_exact(self) -> bool:
-        """Whether every outcome is measured without noise."""
+        """Whether every outcome is declared to have no noise."""
         return all(self.problem.noise.get(name) == 0 for name in self.problem.outcomes)
+
+    @cached_property
+    def noiseless(self) -> frozenset[str]:
+        """The outcomes that are known, that are declared to have no noise, or whose values speak for none."""
+        noise = self.observations.noise.reshape(-1, len(self.problem.rows))
+        is_none = (noise == 0).all(0).tolist()
+        return frozenset(
+            name for name, none in zip(self.problem.rows, is_none, strict=True) if none or name in self.problem.known
+        )
 
     def told_at(self, u: Float[Tensor, " d"]) -> dict[str, float]:
         """What was told of a point: there, or wherever the parameters that an outcome depends on are the same."""
@@ -146,7 +155,7 @@ class Grounds:
 
     def exact_at(self, u: Float[Tensor, " d"]) -> dict[str, float]:
         """The outcomes that are certain at a point, because they were told without noise."""
-        return {name: value for name, value in self.told_at(u).items() if self.problem.noise.get(name) == 0}
+        return {name: value for name, value in self.told_at(u).items() if name in self.noiseless}
 
     def predict(self, u: Float[Tensor, " d"]) -> Prediction:
         """What is believed there; what was measured there without noise is certain."""

@@ -22,9 +22,9 @@ class MeasuredPoint:
         """Whether everything that is measured was told, the success of tasks whose failures are learnt included."""
         return {row for row in problem.rows if row not in problem.known} <= self.told.keys()
 
-    def exact(self, problem: Problem) -> dict[str, float]:
-        """The outcomes that are known for sure here: told, and declared to have no noise."""
-        return {name: value for name, value in self.told.items() if problem.noise.get(name) == 0}
+    def exact(self, noiseless: Collection[str]) -> dict[str, float]:
+        """The outcomes that are known for sure here: told, and without noise."""
+        return {name: value for name, value in self.told.items() if name in noiseless}
 
 
 def measured_points(problem: Problem, evaluations: Iterable[Evaluation]) -> tuple[MeasuredPoint, ...]:

@@ -80,7 +80,7 @@ def _broken_promises(grounds: Grounds) -> list[Evaluation]:
     least. With noise a point that holds may seem not to, so there it counts for nothing.
     """
     problem = grounds.problem
-    if any(problem.noise.get(c.outcome) != 0 for c in problem.conditions if c.outcome not in problem.known):
+    if not {c.outcome for c in problem.conditions} <= grounds.noiseless:
         return []
     told = {e.id: (e, point) for point in grounds.points for e in point.evaluations if e.kind == CONFIRMING}
     last = [told[id_] for id_ in sorted(told)[-ENOUGH:]]
@@ -93,7 +93,7 @@ def _is_kept(grounds: Grounds, promise: Evaluation, point: MeasuredPoint) -> boo
     problem, objective = grounds.problem, grounds.problem.objective
     if not _holds(problem, point):
         return False
-    if objective not in point.told or (problem.noise.get(objective) != 0 and objective not in problem.known):
+    if objective not in point.told or objective not in grounds.noiseless:
         return True
     before = [
         each.told[objective]
@@ -122,8 +122,7 @@ def is_no_better(
     question is worth asking for less than an answer is worth changing for.
     """
     problem = grounds.problem
-    is_exact = problem.objective in problem.known or problem.noise.get(problem.objective) == 0
-    least = trivial if is_exact else max(trivial, TRIVIAL_IN_NOISE)
+    least = trivial if problem.objective in grounds.noiseless else max(trivial, TRIVIAL_IN_NOISE)
     told = [point for point in grounds.points if problem.objective in point.told]
     usable = [] if of_all else [point for point in told if point.is_complete(problem) and _holds(problem, point)]
     values = [point.told[problem.objective] for point in (usable if len(usable) > 1 else told)]
@@ -160,7 +159,7 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
     order = expected_rank(grounds.belief, U).argsort() if len(points) > LIKELY else torch.arange(len(points))
     for most in (LIKELY, MOST_MEASURED):  # of those that hold, the order is that of the expected objective
         some = order[:most]
-        each = grounds.expect(U[some], [points[i].exact(problem) for i in some.tolist()])
+        each = grounds.expect(U[some], [points[i].exact(grounds.noiseless) for i in some.tolist()])
         held = [
             all(p >= asked for p, asked in zip(e.probabilities.values(), problem.confidences, strict=True))
             for e in each
@@ -314,7 +313,7 @@ def _passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
         return []
     point = min(better, key=lambda each: problem.sign * each.told[objective])
     u = grounds.space.encode(point.params)
-    (believed,) = grounds.expect(u[None], [point.exact(problem)])
+    (believed,) = grounds.expect(u[None], [point.exact(grounds.noiseless)])
     short = {
         text: p
         for (text, p), asked in zip(believed.probabilities.items(), problem.confidences, strict=True)
@@ -335,7 +334,7 @@ def _contradicted(grounds: Grounds, found: Recommendation) -> list[str]:
     point, said = grounds.at(grounds.space.encode(found.params)), []
     if point is None:
         return said
-    for name in point.exact(grounds.problem):
+    for name in point.exact([name for name, noise in grounds.problem.noise.items() if noise == 0]):
         values = [e.outcomes[name] for e in point.evaluations if name in e.outcomes]
         if values and not math.isclose(min(values), max(values), rel_tol=1e-6, abs_tol=1e-12):
             each = " and ".join(f"{value:.6g}" for value in sorted(set(values)))

@@ -253,12 +253,14 @@ class Surrogates:
             alike = _alike(measured, relevant)
             last = self.model.fit_warped(alike, names, self._snap, previous, generator, has_objective)
             belief = last.belief
-            h = self.model.doubted(last.observations, belief.hyperparameters, generator)
+            believed, h = self.model.noiseless(last.observations, belief.hyperparameters)
+            h = self.model.doubted(believed, h, generator)
             if relevant is not None or h is not belief.hyperparameters:
                 h = _constant(h, relevant)
-                belief = self.model.condition(replace(last.observations, X=measured.X), h, self._snap)
-            if last.observations.warp is not None:
-                o = o.warped(last.observations.warp.spread(self._is_measured))
+                belief = self.model.condition(replace(believed, X=measured.X), h, self._snap)
+            if believed.warp is not None:
+                o = o.warped(believed.warp.spread(self._is_measured))
+            o = replace(o, noise=o.noise.masked_scatter(self._is_measured.to(o.noise.device), believed.noise))
         else:
             # as BoTorch itself, only for those who give a model of theirs
             from pesky.model.botorch import BotorchBelief
