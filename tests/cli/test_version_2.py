@@ -1,7 +1,8 @@
 """Study files of pesky 0.1, written before its modules had the places of today: the commands say what they said then.
 
 `read.json`, beside them, is what the commands of that version printed, but for the last question of each file, which
-is decided anew: the models of today are others. The database is the dump that the tests of stores have.
+is decided anew, and for the recommendation: the models of today are others, and where nothing is sure yet a measured
+point that held goes first. The database is the dump that the tests of stores have.
 """
 
 import json

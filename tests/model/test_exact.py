@@ -7,10 +7,11 @@ from small_beliefs import difference_quotient, make_belief
 
 from pesky import Choice, Integer, Problem, Real
 from pesky.infer.gaussian import cholesky
-from pesky.model.belief import Belief, Paths
+from pesky.model.belief import Belief, Paths, for_hyper_samples
 from pesky.model.botorch import BotorchBelief
 from pesky.model.exact import ExactRow, WithExactRows, with_exact_rows, without_exact_rows
 from pesky.model.gp import VARIANCE_FLOOR
+from pesky.model.moments import mean_at_points
 from pesky.observations import collect
 from pesky.problem import Parameter
 from pesky.space import Space
@@ -75,6 +76,7 @@ def test_every_row_is_in_its_place(inner, known):
     ]:
         torch.testing.assert_close(what(belief).index_select(dim, measured), what(inner))
     torch.testing.assert_close(belief.points, inner.points)
+    torch.testing.assert_close(mean_at_points(belief), belief.mean(for_hyper_samples(belief, belief.points)))
     assert belief.amplitude[..., exact].eq(1).all()
     assert belief.noise[..., exact].eq(0).all()
     assert belief.likelihoods.is_gaussian[exact].all()

@@ -10,8 +10,9 @@ from torch import Tensor
 from pesky.likelihood import Conditions
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model import kernel as kernels
+from pesky.model.belief import for_hyper_samples
 from pesky.model.limited import with_conditions
-from pesky.model.moments import Expansion, expand, moments_of
+from pesky.model.moments import Expansion, expand, mean_at_points, moments_of
 
 
 class Bare:
@@ -128,3 +129,15 @@ def test_a_large_matrix_that_has_no_factor_gets_one(monkeypatch):
     twice = GaussianProcess(belief.kernel, X, y, torch.ones_like(y, dtype=torch.bool), h)
     assert torch.isfinite(twice.root).all()
     torch.testing.assert_close(twice.mean(belief.X[0]), belief.y, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["plain", "padded", "several", "se", "noise-free", "own noise", "repeated"])
+def test_the_mean_at_measured_points_is_the_mean_there(name):
+    plain = beliefs()["plain"]
+    own = replace(plain, data_noise=torch.rand(3, 12, generator=torch.Generator().manual_seed(5)))
+    repeated = replace(plain, X=torch.cat([plain.X[:, :1], plain.X[:, :-1]], -2))
+    belief = {**beliefs(), "own noise": own, "repeated": repeated}[name]
+    expected = belief.mean(for_hyper_samples(belief, belief.points))
+    torch.testing.assert_close(mean_at_points(belief), expected, rtol=1e-6, atol=1e-7)
+    limited = with_conditions(belief, Conditions((1,), (1,), torch.tensor([0.1]), belief.amplitude.shape[-1]))
+    torch.testing.assert_close(mean_at_points(limited), expected, rtol=1e-6, atol=1e-7)

@@ -44,6 +44,30 @@ def test_the_best_is_the_lowest_measured_value_that_holds():
     assert "measured here (#1): f=-0.15" in str(best)
 
 
+def test_where_nothing_is_sure_a_point_that_held_as_measured_goes_before_one_that_did_not():
+    s = quick(replace(EXACT, noise={"f": 0.0, "c": 2.0}))
+    for i, c in enumerate([-0.3, -0.2, 0.1, -0.4, -0.1, 0.3, -0.2]):
+        s.add({"x": i / 6, "y": 0.1 * i}, {"f": 1.0 - 0.1 * i, "c": c})
+    best, answer = s.best(), s.recommend()
+    assert not best.is_confident
+    assert best.told["c"] > 0
+    assert (answer.params, answer.is_confident) == (best.params, False)
+    assert "it held every constraint as measured, but not with its confidence" in answer.advice
+
+
+def test_a_point_that_is_far_more_probable_goes_before_one_that_held_by_luck():
+    s = quick(replace(EXACT, noise={"f": 0.0, "c": 1.0}))
+    for x in (0.0, 0.05, 0.1, 0.15):
+        for y in (-1.8, -1.7):
+            s.add({"x": x, "y": y}, {"f": 0.0, "c": -4.0})
+    s.add({"x": 0.1, "y": -1.75}, {"f": 0.0, "c": 0.1})
+    best, answer = s.best(), s.recommend()
+    assert best.told["c"] == 0.1
+    assert best.probabilities["c >= 0"] < 0.1
+    assert not answer.is_measured
+    assert answer.probabilities["c >= 0"] > 10 * best.probabilities["c >= 0"]
+
+
 def test_what_was_measured_without_noise_is_certain_however_close_to_the_threshold():
     s = told(points=[])
     close = {"x": 0.0, "y": 0.0}

@@ -12,9 +12,17 @@ from torch import Tensor
 
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
-from pesky.model.belief import Belief, Evaluator, InLockstep, Paths, PathsInLockstep, PosteriorMoments
+from pesky.model.belief import (
+    Belief,
+    Evaluator,
+    InLockstep,
+    Paths,
+    PathsInLockstep,
+    PosteriorMoments,
+    for_hyper_samples,
+)
 from pesky.model.gp import ERROR_FLOOR, VARIANCE_FLOOR
-from pesky.model.moments import Expansion, Moments, Slopes, expand, moments_of
+from pesky.model.moments import Expansion, Moments, Slopes, expand, mean_at_points, moments_of
 from pesky.numerics.rng import Source
 from pesky.observations import Observations
 from pesky.space.exact import Exact, evaluate
@@ -113,6 +121,10 @@ class WithExactRows:
 
     def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         return self.merge(self.belief.mean(X), self.exact(X), -2)
+
+    @property
+    def mean_at_points(self) -> Float[Tensor, "*b j n"]:
+        return self.merge(mean_at_points(self.belief), self.exact(for_hyper_samples(self, self.points)), -2)
 
     def variance(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         return self.merge(self.belief.variance(X), VARIANCE_FLOOR, -2)

@@ -18,7 +18,7 @@ from torch import Tensor
 from pesky.infer.gaussian import cholesky
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
-from pesky.model.belief import Evaluator, PosteriorMoments, union
+from pesky.model.belief import Evaluator, PosteriorMoments, for_hyper_samples, union
 from pesky.model.hyper import Hyperparameters, is_noise_free, padded_gram
 from pesky.model.kernel import (
     Kernel,
@@ -37,6 +37,8 @@ from pesky.numerics.rng import Source, normal
 VARIANCE_FLOOR = 1e-10
 ERROR_FLOOR = 1e-13
 """Share of the amplitude below which rounding may be all of an error's variance."""
+JITTER = 1e-14
+"""Of the factor of the data's covariance, as a share of the amplitude."""
 FEATURES = 512
 """Random features of a draw: half as many frequencies, each as cosine and sine."""
 
@@ -152,7 +154,7 @@ class GaussianProcess:
         shape, n = self.amplitude.shape, self.X.shape[-2]
         if self.X.is_cuda or shape.numel() * n * n <= AT_ONCE["cpu"]:
             gram = padded_gram(self.kernel, self._inputs, self._there, self.hyperparameters, self.data_noise)
-            return cholesky(gram, self.amplitude, jitter=1e-14)
+            return cholesky(gram, self.amplitude, jitter=JITTER)
         root = self.y.new_empty(*shape, n, n)
         noise = self.noise[..., None] if self.data_noise is None else self.data_noise
         given = (self._inputs, self._values, self._there, self.hyperparameters, noise)
@@ -174,17 +176,26 @@ class GaussianProcess:
         """That of one row, whose matrix is large: of its lower half, unless that fails."""
         if bool(mask.all()):
             gram = lower_correlations(self.kernel, ((X - 0.5) / h.lengthscale[..., None, :])[0]).mul_(h.amplitude)
-            gram.diagonal().add_(noise[0] + 1e-14 * h.amplitude)
+            gram.diagonal().add_(noise[0] + JITTER * h.amplitude)
             factor, failed = torch.linalg.cholesky_ex(gram)
             if not bool(failed):
                 return factor
         gram = padded_gram(self.kernel, X, mask, h, noise.expand(mask.shape))
-        return cholesky(gram, h.amplitude, jitter=1e-14)[0]
+        return cholesky(gram, h.amplitude, jitter=JITTER)[0]
 
     @cached_property
     def weights(self) -> Float[Tensor, "*b j n"]:
         residual = torch.where(self._there, self._values - self.prior_mean[..., None], 0.0)
-        return torch.cholesky_solve(residual[..., None], self.root)[..., 0]
+        return self._solve(residual[..., None])[..., 0]
+
+    def _solve(self, right: Float[Tensor, "*b j n k"]) -> Float[Tensor, "*b j n k"]:
+        """By the noisy prior covariance of the data.
+
+        Unlike `cholesky_solve`, whatever the order of the factor's entries this copies nothing: of thousands of data a
+        twentieth of the time.
+        """
+        half = torch.linalg.solve_triangular(self.root, right, upper=False)
+        return torch.linalg.solve_triangular(self.root.mT, half, upper=True)
 
     def _scale(self, X: Float[Tensor, "*#b #j n d"]) -> Float[Tensor, "*b j n d"]:
         # Centred, so that the squared norms in the distances stay small.
@@ -203,6 +214,18 @@ class GaussianProcess:
 
     def mean(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
         return self._mean(self._to_data(self._rows(X)))
+
+    @cached_property
+    def mean_at_points(self) -> Float[Tensor, "*b j n"]:
+        """The mean at `points`: where these are the data of every row, it is read off these.
+
+        With weights a and noise S, (K + S) a is what the data are above the prior mean, and K a what the mean is.
+        """
+        is_own = self.X.dim() == 3 and self.points.shape == self.X.shape[1:] and self._is_full
+        if not is_own or not torch.equal(self.X, self.points.expand_as(self.X)):
+            return self.mean(for_hyper_samples(self, self.points))
+        noise = self.noise[..., None] if self.data_noise is None else self.data_noise
+        return self._values - (noise + JITTER * self.amplitude[..., None]) * self.weights
 
     def _mean(self, to_data: Float[Tensor, "*b j n x"]) -> Float[Tensor, "*b j x"]:
         return self.prior_mean[..., None] + (self.weights[..., None, :] @ to_data)[..., 0, :]
@@ -299,7 +322,7 @@ class GaussianProcess:
 
     def evaluator(self, P: Float[Tensor, "*b p d"]) -> Evaluator:
         P = self._rows(P)
-        solved = torch.cholesky_solve(self._to_data(P), self.root)
+        solved = self._solve(self._to_data(P))
         combined = torch.cat([solved.mT, self.weights[..., None, :]], -2)
         fixed = torch.cat([self.scaled_inputs.expand(*P.shape[:-2], -1, -1), P], -2)
         n = self.X.shape[-2]
@@ -329,7 +352,7 @@ class GaussianProcess:
         variance = self.noise[..., None] if self.data_noise is None else self.data_noise
         noise = variance.sqrt()[..., None] * draw(self.X.shape[-2], self._data_of_each()).flip(-1).mT
         residual = (self._values - self.prior_mean[..., None])[..., None] - prior - noise
-        solved = torch.cholesky_solve(torch.where(self._there[..., None], residual, 0.0), self.root)
+        solved = self._solve(torch.where(self._there[..., None], residual, 0.0))
         return RandomFeaturePaths(
             kernel=self.kernel,
             inputs=self.scaled_inputs,

@@ -11,7 +11,7 @@ from torch import Tensor
 from pesky.likelihood import Conditions, Likelihoods
 from pesky.model.belief import Belief, InLockstep
 from pesky.model.derived import DerivedBelief
-from pesky.model.moments import Expansion, Moments, expand, moments_of
+from pesky.model.moments import Expansion, Moments, expand, mean_at_points, moments_of
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,10 @@ class WithConditions(DerivedBelief):
     @cached_property
     def _likelihoods(self) -> Likelihoods:
         return replace(self.belief.likelihoods, conditions=self.conditions)
+
+    @property
+    def mean_at_points(self) -> Float[Tensor, "*b j n"]:
+        return mean_at_points(self.belief)
 
     def moments(self, X: Float[Tensor, "*b x d"]) -> Moments:
         return moments_of(self.belief, X)

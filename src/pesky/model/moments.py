@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.model.belief import Marginals
+from pesky.model.belief import Marginals, for_hyper_samples
 
 
 class Moments(NamedTuple):
@@ -52,6 +52,21 @@ class Expands(Protocol):
 def moments_of(belief: Marginals, X: Float[Tensor, "*b x d"]) -> Moments:
     """What is believed at x, of any belief; differentiable."""
     return belief.moments(X) if isinstance(belief, HasMoments) else Moments(belief.mean(X), belief.variance(X))
+
+
+@runtime_checkable
+class KnowsItsPoints(Protocol):
+    """A belief that has the mean at its points at less cost than elsewhere."""
+
+    @property
+    def mean_at_points(self) -> Float[Tensor, "*b j n"]: ...
+
+
+def mean_at_points(belief: Marginals) -> Float[Tensor, "*b j n"]:
+    """The mean of every row where something was measured, of any belief."""
+    if isinstance(belief, KnowsItsPoints):
+        return belief.mean_at_points
+    return belief.mean(for_hyper_samples(belief, belief.points))
 
 
 def expand(belief: Marginals, X: Float[Tensor, "*b x d"]) -> Expansion:

@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.model.belief import Marginals, for_hyper_samples, over_hyper_samples
+from pesky.model.moments import mean_at_points
 
 MOST_MEASURED = 512
 """Measured points that are looked at: x* is near the best of them, or between all."""
@@ -17,8 +18,13 @@ def best_measured(belief: Marginals, count: int = MOST_MEASURED) -> Float[Tensor
     measured = belief.points
     if measured.shape[-2] <= count:
         return measured
-    best = expected_rank(belief, measured).argsort(-1)[..., :count]
-    return torch.gather(measured, -2, best[..., None].expand(*best.shape, measured.shape[-1]))
+    return first(measured, rank_of_points(belief), count)
+
+
+def first(X: Float[Tensor, "*w n d"], rank: Float[Tensor, "*w n"], count: int) -> Float[Tensor, "*w m d"]:
+    """So many points, those of the lowest rank."""
+    best = rank.argsort(-1)[..., :count]
+    return torch.gather(X, -2, best[..., None].expand(*best.shape, X.shape[-1]))
 
 
 def expected_rank(belief: Marginals, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n"]:
@@ -27,7 +33,26 @@ def expected_rank(belief: Marginals, X: Float[Tensor, "*w n d"]) -> Float[Tensor
     It needs no variance, which would take as long as all else.
     """
     with torch.no_grad():
-        mean, likelihoods = belief.mean(for_hyper_samples(belief, X)), belief.likelihoods
+        return _rank(belief, belief.mean(for_hyper_samples(belief, X)))
+
+
+def rank_of_points(belief: Marginals) -> Float[Tensor, "*w n"]:
+    """The same of the belief's own points, whose means it has at hand."""
+    with torch.no_grad():
+        return _rank(belief, mean_at_points(belief))
+
+
+def rank_of_some(belief: Marginals, some: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
+    """The same of points that are most probably the belief's own."""
+    points, some = belief.points, some.to(belief.points)
+    _, which = torch.unique(torch.cat([points, some]), dim=0, return_inverse=True)
+    rank = points.new_full((len(which),), torch.nan).scatter(0, which[: len(points)], rank_of_points(belief))
+    found = rank[which[len(points) :]]
+    return expected_rank(belief, some) if bool(found.isnan().any()) else found
+
+
+def _rank(belief: Marginals, mean: Float[Tensor, "*b j n"]) -> Float[Tensor, "*w n"]:
+    likelihoods = belief.likelihoods
     rows = likelihoods.inequalities(mean, -2) / likelihoods.units(belief.amplitude.sqrt())[..., None]
     violation = (-rows[..., 1:, :]).clamp(min=0.0).sum(-2)
     return over_hyper_samples(belief, rows[..., 0, :] + WORSE * violation).mean(-2)

@@ -20,7 +20,7 @@ from pesky.optimum.assessment import (
     differentiated,
     prior_deviation,
 )
-from pesky.optimum.measured import MOST_MEASURED, expected_rank
+from pesky.optimum.measured import MOST_MEASURED, expected_rank, first, rank_of_points
 from pesky.optimum.starts import spread_out
 from pesky.space import Space
 
@@ -68,10 +68,9 @@ def recommend(
     steps: int = STEPS,
 ) -> Advice:
     """The best point anywhere in the space, not only among the measured ones."""
-    measured = belief.points
     whole = None if belief.points.dim() > 2 or space.size is None else space.combinations(LATTICE)
     spread = space.spread(CANDIDATES, seed) if whole is None else whole
-    X = _worth_a_look(belief, torch.cat([spread.to(measured), measured], -2))
+    X = _worth_a_look(belief, spread.to(belief.points))
     if bool(space.continuous.any()):
         start = _starts(belief, X, confidence, told, starts)
         X = torch.cat([start, _lowest(belief, start, confidence, steps)], -2)
@@ -121,14 +120,17 @@ def _after_moves(
     return best
 
 
-def _worth_a_look(belief: Marginals, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w m d"]:
-    """The points, of many or of many data those that are expected to be the best: variances would take the longest."""
-    measured = belief.points.shape[-2]
-    most = CANDIDATES + measured if measured <= FEW_DATA else MOST_MEASURED
+def _worth_a_look(belief: Marginals, spread: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w m d"]:
+    """These points and the measured ones; of many, or of many data, those that are expected to be the best.
+
+    Variances of all would take the longest.
+    """
+    measured = belief.points
+    X, count = torch.cat([spread, measured], -2), measured.shape[-2]
+    most = CANDIDATES + count if count <= FEW_DATA else MOST_MEASURED
     if X.shape[-2] <= most:
         return X
-    best = expected_rank(belief, X).argsort(-1)[..., :most]
-    return torch.gather(X, -2, best[..., None].expand(*best.shape, X.shape[-1]))
+    return first(X, torch.cat([expected_rank(belief, spread), rank_of_points(belief)], -1), most)
 
 
 def _best(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], told: Told | None) -> Advice:

@@ -1,7 +1,7 @@
 """The recommendation that follows from what was measured, and the best of the points that were measured."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pesky.numerics.runtime import threads_for
 from pesky.optimum.compare import probability_lower
-from pesky.optimum.measured import MOST_MEASURED, expected_rank
+from pesky.optimum.measured import MOST_MEASURED, rank_of_some
 from pesky.optimum.recommend import HOPELESS, recommend
 from pesky.problem import Constraint, Problem
 from pesky.store import Evaluation
@@ -27,6 +27,9 @@ expected to be better turns out worse in half of all cases."""
 TRIVIAL, TRIVIAL_IN_NOISE = 1e-5, 2e-3
 """The part of the range of the objective's measured values that is no reason to leave a measured point; and where the
 objective has noise, which few values are known by too well."""
+MEASURED_AGAINST_NOT = 0.5
+"""Where nothing holds every constraint with its confidence: how probably a measured point that did as measured must do
+so to be the answer, beside the one that most probably does. That is the best of many, and seems better than it is."""
 CONFIRMING = "confirming"
 """What a question says of itself that confirms a recommendation."""
 LIKELY = 64
@@ -58,7 +61,10 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
             return replace(measured, advice=_advice_alone(grounds, measured))
         return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
     if not model.is_confident:
-        return replace(model, advice=_advice_alone(grounds, model))
+        least = MEASURED_AGAINST_NOT * _chance(grounds, model)
+        is_kept = _holds(grounds.problem, measured.told) and _chance(grounds, measured) >= least
+        found = measured if is_kept else model
+        return replace(found, advice=_advice_alone(grounds, found))
     if is_no_better(grounds, model, measured, of_all=True):
         return replace(
             measured, advice=f"{_advice_alone(grounds, measured)} No other point is expected to be better by much."
@@ -91,21 +97,26 @@ def _broken_promises(grounds: Grounds) -> list[Evaluation]:
 def _is_kept(grounds: Grounds, promise: Evaluation, point: MeasuredPoint) -> bool:
     """Whether a point holds every constraint, and no better one had been measured before it was to be the answer."""
     problem, objective = grounds.problem, grounds.problem.objective
-    if not _holds(problem, point):
+    if not _holds(problem, point.told):
         return False
     if objective not in point.told or objective not in grounds.noiseless:
         return True
     before = [
         each.told[objective]
         for each in grounds.points
-        if each.evaluations[0].id < promise.id and each.is_complete(problem) and _holds(problem, each)
+        if each.evaluations[0].id < promise.id and each.is_complete(problem) and _holds(problem, each.told)
     ]
     return all(problem.sign * (point.told[objective] - other) <= 0 for other in before)
 
 
-def _holds(problem: Problem, point: MeasuredPoint) -> bool:
-    """Whether every constraint of which something was told held there."""
-    return all(c.holds(point.told[c.outcome]) for c in problem.conditions if c.outcome in point.told)
+def _holds(problem: Problem, told: Mapping[str, float]) -> bool:
+    """Whether every constraint of which something was told held, as it was told."""
+    return all(c.holds(told[c.outcome]) for c in problem.conditions if c.outcome in told)
+
+
+def _chance(grounds: Grounds, found: Recommendation) -> float:
+    """How probably all constraints hold."""
+    return math.exp(log_probability(grounds.problem.conditions, [*found.probabilities.values()]))
 
 
 def is_no_better(
@@ -124,7 +135,7 @@ def is_no_better(
     problem = grounds.problem
     least = trivial if problem.objective in grounds.noiseless else max(trivial, TRIVIAL_IN_NOISE)
     told = [point for point in grounds.points if problem.objective in point.told]
-    usable = [] if of_all else [point for point in told if point.is_complete(problem) and _holds(problem, point)]
+    usable = [] if of_all else [point for point in told if point.is_complete(problem) and _holds(problem, point.told)]
     values = [point.told[problem.objective] for point in (usable if len(usable) > 1 else told)]
     spread = max(values) - min(values) if values else 0.0
     return problem.sign * (measured.expected - model.expected) <= least * spread
@@ -150,13 +161,13 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
     """The best of these points; None if there is none.
 
     By what is believed of them, since a measurement has noise; one without noise is believed as it is. Where none holds
-    every constraint with its confidence, it is the one that most probably does.
+    every constraint with its confidence, it is the one that most probably does, of those that did as measured if any.
     """
     problem, points = grounds.problem, [point for point in points if grounds.space.contains(point.params)]
     if not points:
         return None
     U = torch.stack([grounds.encode(point.evaluations[0]) for point in points])
-    order = expected_rank(grounds.belief, U).argsort() if len(points) > LIKELY else torch.arange(len(points))
+    order = rank_of_some(grounds.belief, U).argsort().cpu() if len(points) > LIKELY else torch.arange(len(points))
     for most in (LIKELY, MOST_MEASURED):  # of those that hold, the order is that of the expected objective
         some = order[:most]
         each = grounds.expect(U[some], [points[i].exact(grounds.noiseless) for i in some.tolist()])
@@ -173,7 +184,8 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
         chance = [log_probability(problem.conditions, [*e.probabilities.values()]) for e in each]
         if max(chance) < HOPELESS:  # none is more probable than another: which one misses the least
             chance = [-_shortfall(grounds, e) for e in each]
-        chosen = max(range(len(each)), key=lambda i: chance[i])
+        did = [_holds(problem, points[i].told) for i in some.tolist()]
+        chosen = max(range(len(each)), key=lambda i: (did[i], chance[i]))
     at = int(some[chosen])
     found = _recommendation(grounds, U[at], held[chosen])
     return replace(found, params=points[at].params, advice=_advice_alone(grounds, found))
@@ -239,6 +251,8 @@ def _advice_alone(grounds: Grounds, found: Recommendation) -> str:
             "Do not rely on it: every point was measured, and none holds every constraint. What another limit would "
             "allow is said by `study.what_if` or `pesky what-if FILE`."
         )
+    if not found.is_confident and found.is_measured and _holds(grounds.problem, found.told):
+        return "Do not rely on it: it held every constraint as measured, but not with its confidence. Go on measuring."
     if not found.is_confident:
         return "Do not rely on it: go on measuring until a point holds every constraint."
     if found.is_measured:
@@ -306,7 +320,7 @@ def _passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
         if objective in point.told
         and point.is_complete(problem)
         and problem.sign * (found.expected - point.told[objective]) > 0
-        and _holds(problem, point)
+        and _holds(problem, point.told)
         and grounds.space.contains(point.params)
     ]
     if not better:
