@@ -1,6 +1,7 @@
 """A database that pesky 0.1 wrote is refused with the way to upgrade it, and reads as it read then after that.
 
-`v2/read.json` is what that version itself read of the dump. One evaluation's lease has run out since.
+`v2/read.json` is what that version itself read of the dump; but where nothing is sure yet a measured point that held is
+recommended first by now. One evaluation's lease has run out since.
 """
 
 import json
