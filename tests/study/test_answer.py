@@ -55,6 +55,17 @@ def test_where_nothing_is_sure_a_point_that_held_as_measured_goes_before_one_tha
     assert "it held every constraint as measured, but not with its confidence" in answer.advice
 
 
+def test_what_breaks_a_known_constraint_has_not_held_as_measured():
+    known = {"k": lambda params: params["x"] - 0.5}
+    problem = Problem(SPACE, minimize="f", constraints=["c >= 0", "k >= 0"], noise={"f": 0.0, "c": 2.0}, known=known)
+    s = quick(problem)
+    for i, c in enumerate([-0.3, 0.2, -0.1, -0.4, -0.1, -0.3, -0.2]):
+        s.add({"x": i / 6, "y": 0.1 * i}, {"f": 1.0 - 0.1 * i, "c": c})
+    best = s.best()
+    assert not best.is_confident
+    assert best.told["c"] < 0  # where it was above, k is not
+
+
 def test_a_point_that_is_far_more_probable_goes_before_one_that_held_by_luck():
     s = quick(replace(EXACT, noise={"f": 0.0, "c": 1.0}))
     for x in (0.0, 0.05, 0.1, 0.15):

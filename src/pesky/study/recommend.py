@@ -184,7 +184,7 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
         chance = [log_probability(problem.conditions, [*e.probabilities.values()]) for e in each]
         if max(chance) < HOPELESS:  # none is more probable than another: which one misses the least
             chance = [-_shortfall(grounds, e) for e in each]
-        did = [_holds(problem, points[i].told) for i in some.tolist()]
+        did = [_holds(problem, {**each[i].outcomes, **points[at].told}) for i, at in enumerate(some.tolist())]
         chosen = max(range(len(each)), key=lambda i: (did[i], chance[i]))
     at = int(some[chosen])
     found = _recommendation(grounds, U[at], held[chosen])
