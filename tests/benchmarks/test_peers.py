@@ -169,3 +169,9 @@ def test_what_is_refused_is_left_out(monkeypatch):
     given = parse(["--problems", "whole", "--peers", "scbo,optuna-tpe", "--seeds", "1"])
     assert [entry.peer for entry in list_entries(given)] == ["optuna-tpe"]
     assert "integers" in given.refused["whole", "scbo"]
+
+
+def test_pesky_is_told_the_noise_unless_it_is_not_declared():
+    problem = toy().problem
+    noise = [PEERS[peer](problem, 0, 5).study.problem.noise for peer in ("pesc", "pesc-undeclared")]  # pyright: ignore[reportAttributeAccessIssue]
+    assert [set(each.values()) for each in noise] == [{0.0}, {None}]

@@ -219,7 +219,8 @@ class GaussianProcess:
     def mean_at_points(self) -> Float[Tensor, "*b j n"]:
         """The mean at `points`: where these are the data of every row, it is read off these.
 
-        With weights a and noise S, (K + S) a is what the data are above the prior mean, and K a what the mean is.
+        With weights a and noise S, (K + S) a is what the data are above the prior mean, and K a what the mean is; up to
+        the jitter, where the factor needed more than `JITTER`.
         """
         is_own = self.X.dim() == 3 and self.points.shape == self.X.shape[1:] and self._is_full
         if not is_own or not torch.equal(self.X, self.points.expand_as(self.X)):

@@ -14,7 +14,7 @@ from pesky.model import fit, importance, latent, warped_slice, warping
 from pesky.model import slice as slice_sampling
 from pesky.model.evidence import MarginalLikelihood, marginal_likelihood
 from pesky.model.gp import GaussianProcess
-from pesky.model.hyper import Hyperparameters, datum_noise, noise_variance
+from pesky.model.hyper import NOISE_FLOOR, Hyperparameters, datum_noise, noise_variance
 from pesky.model.kernel import Kernel
 from pesky.model.noiseless import is_noiseless
 from pesky.numerics.rng import Source
@@ -236,9 +236,8 @@ class GP:
         if not bool(own.any()):
             return o, h
         rows = torch.zeros_like(numbers).masked_scatter(numbers, own.to(numbers.device)).to(o.noise.device)
-        exact = noise_variance(h.noise.log(), h.amplitude, torch.zeros_like(h.noise))
-        noise = torch.where(rows, 0.0, o.noise)
-        return replace(o, noise=noise), h._replace(noise=torch.where(rows, exact, h.noise))
+        least = torch.where(rows, NOISE_FLOOR * h.amplitude, h.noise)
+        return replace(o, noise=torch.where(rows, 0.0, o.noise)), h._replace(noise=least)
 
     def doubted(self, observations: Observations, h: Hyperparameters, source: Source) -> Hyperparameters:
         """Samples in the place of the maximum h, of few data; else h itself.

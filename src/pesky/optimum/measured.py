@@ -18,10 +18,10 @@ def best_measured(belief: Marginals, count: int = MOST_MEASURED) -> Float[Tensor
     measured = belief.points
     if measured.shape[-2] <= count:
         return measured
-    return first(measured, rank_of_points(belief), count)
+    return lowest_ranked(measured, rank_of_points(belief), count)
 
 
-def first(X: Float[Tensor, "*w n d"], rank: Float[Tensor, "*w n"], count: int) -> Float[Tensor, "*w m d"]:
+def lowest_ranked(X: Float[Tensor, "*w n d"], rank: Float[Tensor, "*w n"], count: int) -> Float[Tensor, "*w m d"]:
     """So many points, those of the lowest rank."""
     best = rank.argsort(-1)[..., :count]
     return torch.gather(X, -2, best[..., None].expand(*best.shape, X.shape[-1]))

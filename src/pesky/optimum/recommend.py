@@ -20,7 +20,7 @@ from pesky.optimum.assessment import (
     differentiated,
     prior_deviation,
 )
-from pesky.optimum.measured import MOST_MEASURED, expected_rank, first, rank_of_points
+from pesky.optimum.measured import MOST_MEASURED, expected_rank, lowest_ranked, rank_of_points
 from pesky.optimum.starts import spread_out
 from pesky.space import Space
 
@@ -130,7 +130,7 @@ def _worth_a_look(belief: Marginals, spread: Float[Tensor, "*w n d"]) -> Float[T
     most = CANDIDATES + count if count <= FEW_DATA else MOST_MEASURED
     if X.shape[-2] <= most:
         return X
-    return first(X, torch.cat([expected_rank(belief, spread), rank_of_points(belief)], -1), most)
+    return lowest_ranked(X, torch.cat([expected_rank(belief, spread), rank_of_points(belief)], -1), most)
 
 
 def _best(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], told: Told | None) -> Advice:

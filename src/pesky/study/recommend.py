@@ -27,7 +27,7 @@ expected to be better turns out worse in half of all cases."""
 TRIVIAL, TRIVIAL_IN_NOISE = 1e-5, 2e-3
 """The part of the range of the objective's measured values that is no reason to leave a measured point; and where the
 objective has noise, which few values are known by too well."""
-MEASURED_AGAINST_NOT = 0.5
+LEAST_CHANCE = 0.5
 """Where nothing holds every constraint with its confidence: how probably a measured point that did as measured must do
 so to be the answer, beside the one that most probably does. That is the best of many, and seems better than it is."""
 CONFIRMING = "confirming"
@@ -61,9 +61,8 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
             return replace(measured, advice=_advice_alone(grounds, measured))
         return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
     if not model.is_confident:
-        least = MEASURED_AGAINST_NOT * _chance(grounds, model)
-        is_kept = _holds(grounds.problem, measured.told) and _chance(grounds, measured) >= least
-        found = measured if is_kept else model
+        is_probable = _chance(grounds, measured) >= LEAST_CHANCE * _chance(grounds, model)
+        found = measured if is_probable and _holds(grounds.problem, measured.told) else model
         return replace(found, advice=_advice_alone(grounds, found))
     if is_no_better(grounds, model, measured, of_all=True):
         return replace(
