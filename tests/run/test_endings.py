@@ -152,6 +152,41 @@ def test_a_program_with_a_handler_of_its_own_keeps_it():
     assert asked == [signal.SIGTERM]
 
 
+class Deaf:
+    """Raises a signal while it is collected, where Python drops what its handler raises."""
+
+    def __init__(self, number: signal.Signals) -> None:
+        self.number = number
+
+    def __del__(self) -> None:
+        signal.raise_signal(self.number)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_that_comes_while_an_object_is_collected_is_heard_all_the_same(number):
+    s, seen = quick(LEARN), []
+
+    def watch(progress):
+        if progress.running and not seen:
+            seen.append(number)
+            Deaf(number)
+
+    before = signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        if number == signal.SIGINT:
+            assert s.run(measure, budget=50, watch=watch, on_interrupt="release").kind == "interrupted"
+        else:
+            with pytest.raises(SystemExit) as ended:
+                s.run(measure, budget=50, workers=2, watch=watch)
+            assert ended.value.code == 128 + number
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert seen
+    assert len(s.evaluations) < 50
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_a_child_that_is_ended_together_with_its_parent_has_not_crashed(tmp_path):
     """As when a machine is shut down, or a whole group of processes is asked to end."""
     url = f"sqlite:///{tmp_path}/study.db"

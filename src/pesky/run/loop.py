@@ -26,7 +26,7 @@ from pesky.run.progress import Doing, Progress, progress_of
 from pesky.run.rescue import rescue
 from pesky.run.retry import GIVE_UP_SECONDS, INTERRUPTED_READ_SECONDS, POLL_SECONDS, Retry
 from pesky.run.slots import Function, functions_of, slots_of
-from pesky.run.terminate import Terminated, terminable
+from pesky.run.terminate import Asked, Terminated, terminable
 from pesky.store import Evaluation
 
 log = logging.getLogger("pesky")
@@ -71,7 +71,7 @@ class Loop:
         self.own_executor = None
         if executor is None:
             executor = self.own_executor = Inline() if slots.workers is None else Processes(slots.workers)
-        self._landed, self._terminating = threading.Event(), threading.Event()
+        self._landed, self._terminating, self._asked = threading.Event(), threading.Event(), Asked()
         self.storage, self.deliveries = Retry(study, self._wait), Deliveries()
         self.arrivals = Arrivals(study, self.deliveries, attempts, self._landed, self._terminating)
         self.flights = Flights(study.problem, each, executor, self.arrivals.come_back)
@@ -89,7 +89,7 @@ class Loop:
 
     def run(self) -> Ending:
         """Ask, measure and tell until there is nothing more to do."""
-        with terminable(self._terminating):
+        with terminable(self._terminating) as self._asked:
             self.leases.begin()
             self.deliveries.begin()
             seconds = BROKEN_CLOSE_SECONDS
@@ -139,6 +139,7 @@ class Loop:
             except Terminated:
                 raise
             except KeyboardInterrupt:
+                self._asked.heard = self._asked.interrupts
                 is_second, self.storage.is_interrupted = self.storage.is_interrupted, True
                 why = "interrupted", "interrupted: what was told is kept, and the study goes on from here"
                 self._why_over = why
@@ -147,6 +148,7 @@ class Loop:
 
     def _step(self) -> tuple[Kind, str] | None:
         """Take in what came back, ask if there is room, or else wait a moment; why the run is over, once it is."""
+        self._asked.again()
         self._land()
         for error in (self.arrivals.error, self.deliveries.error):
             if error is not None:

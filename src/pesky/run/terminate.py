@@ -17,29 +17,53 @@ class Terminated(KeyboardInterrupt):
         self.number = number
 
 
+class Asked:
+    """What signals have asked for: an exception that comes while an object is being collected is lost, and raised again."""
+
+    def __init__(self) -> None:
+        self.to_end: int | None = None
+        """The signal that asked to end."""
+        self.interrupts, self.heard = 0, 0
+        """How often Ctrl-C came, and how often somebody has heard of it."""
+
+    def again(self) -> None:
+        """Nothing, unless something was asked that nobody heard."""
+        if self.to_end is not None:
+            raise Terminated(self.to_end)
+        if self.interrupts > self.heard:
+            raise KeyboardInterrupt
+
+
 @contextmanager
-def terminable(announced: threading.Event) -> Iterator[None]:
+def terminable(announced: threading.Event) -> Iterator[Asked]:
     """Within it, a signal to end raises Terminated, once, in the main thread; `announced` is set then.
 
     At its end the process exits, as it would have without. A signal for which the program has a handler of its own, or
-    which it ignores, is left to it.
+    which it ignores, is left to it; Ctrl-C is a KeyboardInterrupt as ever, and counted.
     """
+    asked = Asked()
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield asked
         return
 
     def end(number: int, _: FrameType | None) -> None:
         if not announced.is_set():
+            asked.to_end = number
             announced.set()
             raise Terminated(number)
 
-    ours = [number for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        asked.interrupts += 1
+        signal.default_int_handler(number, frame)
+
+    usual = {number: signal.SIG_DFL for number in _SIGNALS} | {signal.SIGINT: signal.default_int_handler}
+    ours = {number: before for number, before in usual.items() if signal.getsignal(number) is before}
     try:
         for number in ours:
-            signal.signal(number, end)
-        yield
-    except Terminated as asked:
-        raise SystemExit(128 + asked.number) from None
+            signal.signal(number, interrupt if number == signal.SIGINT else end)
+        yield asked
+    except Terminated as ended:
+        raise SystemExit(128 + ended.number) from None
     finally:
-        for number in ours:
-            signal.signal(number, signal.SIG_DFL)
+        for number, before in ours.items():
+            signal.signal(number, before)
