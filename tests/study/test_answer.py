@@ -100,9 +100,14 @@ def test_prices_start_from_the_answer_where_a_limit_is_met_exactly():
 def test_values_that_contradict_each_other_without_noise_are_spoken_of():
     study = told()
     assert "no noise" not in study.recommend().advice
-    study.add(POINTS[1], {**measure(POINTS[1]), "f": -0.75})
-    assert study.recommend().params == POINTS[1]
-    assert "Here f was told as -0.75 and -0.15, though it is said to have no noise" in study.recommend().advice
+    study.add(POINTS[1], {**measure(POINTS[1]), "f": -0.25})
+    found = study.recommend()
+    where = "Here" if found.params == POINTS[1] else "At one point (#1, #4)"
+    assert f"{where} f was told as -0.25 and -0.15, though it is said to have no noise" in found.advice
+    study.add({"x": 0.4, "y": -1.0}, {"f": -0.4, "c": 1.0})
+    found = study.recommend()
+    assert found.params != POINTS[1]
+    assert "At one point (#1, #4) f was told as -0.25 and -0.15" in found.advice
 
 
 def test_where_all_is_hopeless_the_best_is_what_misses_the_least():

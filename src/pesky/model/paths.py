@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.model.kernel import Kernel, correlation_and_slope, correlations, squared_distance
+from pesky.numerics.product import product
 
 SINGLE, ROUGH = torch.float32, 1e-4
 """The precision of a look from afar, where its errors are certainly below so many prior deviations."""
@@ -80,7 +81,7 @@ class RandomFeaturePaths:
         to_data = correlations(self.kernel, self.inputs, X)
         features = torch.cat([phase.cos(), phase.sin(), to_data.to(dtype)], -2)
         weights = torch.cat([each.to(dtype) for each in (self.cosine, self.sine, self.correction)], -1)
-        return self.prior_mean[..., None, None].to(dtype) + weights @ features
+        return product(weights, features).add_(self.prior_mean[..., None, None].to(dtype))
 
     def _at(
         self, X: Float[Tensor, "*b m d"], weights: RandomFeaturePaths

@@ -18,6 +18,7 @@ from pesky.model.belief import (
 from pesky.numerics.rng import Source, draw_seed, sobol, split, studies_of, uniform
 from pesky.optimum.minimize import Candidates, Inequalities, Minimizers, best_candidates, polish
 from pesky.optimum.representatives import Representatives, plain_draws, representatives, thin
+from pesky.optimum.screen import possible_solutions
 
 POLISHED_PER_SAMPLE = 3
 """Draws polished for each x* sample: a stratified part of all draws, since polishing is what costs."""
@@ -93,7 +94,7 @@ def sample_cells(
 
     Of a draw without a feasible point it is that of least violation. Weights are shares of the draws.
     """
-    drawn = _draw(belief, candidates, max(draws, count), source)
+    drawn = _draw(belief, possible_solutions(belief, candidates), max(draws, count), source, _spacing(candidates))
     cover = cover_candidates(drawn.best, count, source)
     paths, found = _minimize(belief, drawn, cover.draw, polish_steps)
     draw = torch.arange(count, device=found.x.device).expand(found.x.shape[:-1])
@@ -188,14 +189,21 @@ class Drawn(NamedTuple):
     """About half of the distance between candidates."""
 
 
-def _draw(belief: Belief, candidates: Float[Tensor, "*w n d"], count: int, source: Source) -> Drawn:
-    """`count` functions, looked at at all candidates."""
+def _draw(
+    belief: Belief, candidates: Float[Tensor, "*w n d"], count: int, source: Source, spacing: float | None = None
+) -> Drawn:
+    """`count` functions, looked at at all candidates, whose spacing is that of all from which these were chosen."""
     paths = belief.paths(count, source)
     everywhere = for_hyper_samples(belief, candidates)
     minimized, deviation = _to_minimize(belief, paths)
     best = best_candidates(minimized, everywhere, deviation)
     start = torch.gather(everywhere, -2, best.which[..., None].expand(*best.which.shape, candidates.shape[-1]))
-    return Drawn(paths, best, start, 0.5 * candidates.shape[-2] ** (-1 / candidates.shape[-1]))
+    return Drawn(paths, best, start, _spacing(candidates) if spacing is None else spacing)
+
+
+def _spacing(points: Float[Tensor, "*w n d"]) -> float:
+    """About half of the distance between points all over the cube."""
+    return 0.5 * points.shape[-2] ** (-1 / points.shape[-1])
 
 
 def _minimize(

@@ -18,7 +18,7 @@ class Terminated(KeyboardInterrupt):
 
 
 class Asked:
-    """What signals have asked for: an exception that comes while an object is being collected is lost, and raised again."""
+    """What signals have asked for, and who heard: what their handlers raise while an object is collected is lost."""
 
     def __init__(self) -> None:
         self.to_end: int | None = None
@@ -56,7 +56,7 @@ def terminable(announced: threading.Event) -> Iterator[Asked]:
         asked.interrupts += 1
         signal.default_int_handler(number, frame)
 
-    usual = {number: signal.SIG_DFL for number in _SIGNALS} | {signal.SIGINT: signal.default_int_handler}
+    usual = dict.fromkeys(_SIGNALS, signal.SIG_DFL) | {signal.SIGINT: signal.default_int_handler}
     ours = {number: before for number, before in usual.items() if signal.getsignal(number) is before}
     try:
         for number in ours:

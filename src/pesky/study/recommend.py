@@ -343,10 +343,24 @@ def _passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
 
 
 def _contradicted(grounds: Grounds, found: Recommendation) -> list[str]:
-    """Which outcomes that have no noise were told in different ways at the point; nothing if none was."""
-    point, said = grounds.at(grounds.space.encode(found.params)), []
-    if point is None:
-        return said
+    """Which outcomes that have no noise were told in different ways at one point: at this one, or else at another.
+
+    All of the belief suffers from it.
+    """
+    here, said = grounds.at(grounds.space.encode(found.params)), {}
+    exact = [name for name, noise in grounds.problem.noise.items() if noise == 0]
+    for point in sorted(grounds.points, key=lambda point: point is not here):
+        for name in point.exact(exact).keys() - said:
+            told = [e for e in point.evaluations if name in e.outcomes]
+            values = [e.outcomes[name] for e in told]
+            if values and not math.isclose(min(values), max(values), rel_tol=1e-6, abs_tol=1e-12):
+                where = "Here" if point is here else f"At one point ({', '.join(f'#{e.id}' for e in told)})"
+                each = " and ".join(f"{value:.6g}" for value in sorted(set(values)))
+                said[name] = (
+                    f"{where} {name} was told as {each}, though it is said to have no noise, and their mean is taken: "
+                    "exclude what is wrong, or leave its noise to be found out."
+                )
+    return [*said.values()]
     for name in point.exact([name for name, noise in grounds.problem.noise.items() if noise == 0]):
         values = [e.outcomes[name] for e in point.evaluations if name in e.outcomes]
         if values and not math.isclose(min(values), max(values), rel_tol=1e-6, abs_tol=1e-12):

@@ -20,8 +20,6 @@ from pesky.model.belief import Belief, Evaluator, PosteriorMoments, for_hyper_sa
 SMALLEST = 1e-10
 """Variances below this share of the prior amplitude are rounding errors: what they would explain stays in the
 residual."""
-APART = 1e-4
-"""Share of the prior amplitude that each of points far apart has for itself, given those before it."""
 TIE = 1e-6
 """Shares that differ by no more than this part are equal."""
 
@@ -137,13 +135,13 @@ def _by_pivots(
 ) -> tuple[Float[Tensor, "*b j k k"], Bool[Tensor, "*b j"]]:
     """The inverse of the Cholesky factor, in a fraction of the time of axes, and whether the points are far apart.
 
-    If they are, every value has something that those before it do not tell, and rounding errors are small beside it.
+    If they are, every value has something that those before it do not tell, more than rounding errors.
     """
     unit = amplitude[..., None]
     if is_own is not None:
         covariance = covariance + torch.diag_embed(torch.where(is_own, 0.0, unit))
     root, failed = torch.linalg.cholesky_ex(covariance)
-    is_apart = (failed == 0) & (root.diagonal(dim1=-2, dim2=-1).square() > APART * unit).all(-1)
+    is_apart = (failed == 0) & (root.diagonal(dim1=-2, dim2=-1).square() > SMALLEST * unit).all(-1)
     eye = torch.eye(root.shape[-1], dtype=root.dtype, device=root.device)
     whitening = torch.linalg.solve_triangular(root, eye.expand_as(root), upper=False)
     return whitening if is_own is None else torch.where(is_own[..., None], whitening, 0.0), is_apart

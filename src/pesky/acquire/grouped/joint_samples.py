@@ -9,6 +9,7 @@ from torch import Tensor
 
 from pesky.acquire.grouped.inducing import WhitenedBelief
 from pesky.model.belief import Belief
+from pesky.numerics.product import product
 from pesky.numerics.rng import normal_blocks
 from pesky.optimum.minimize import lowest_feasible
 
@@ -79,7 +80,7 @@ def draw_joint_samples(
     halves: tuple[list[tuple[Tensor, ...]], ...] = ([], [])
     for which in order.split(block, -1):
         some = in_order(shared, which)
-        apart = torch.bmm(some.flatten(0, -3), loadings)
+        apart = product(some.flatten(0, -3), loadings)
         for half, z in zip(halves, (mean + apart, mean - apart), strict=True):
             rows_of_each = likelihoods.inequalities(z.view(*batch, rows, some.shape[-2], -1), -3)
             which_cell, is_found = lowest_feasible(rows_of_each, likelihoods.units(amplitude.sqrt()), cell_mask)
@@ -159,11 +160,11 @@ class Product(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, coordinates: Tensor, loadings: Tensor) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
         ctx.coordinates = coordinates
-        return coordinates @ loadings
+        return product(coordinates, loadings)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return None, (gradient.mT.contiguous() @ ctx.coordinates).mT
+        return None, product(gradient.mT.contiguous(), ctx.coordinates).mT
 
 
 class Groups(NamedTuple):

@@ -23,6 +23,7 @@ from pesky.acquire.grouped.awaited import SampledAt
 from pesky.acquire.grouped.joint_samples import PairMembers, sum_by_group
 from pesky.acquire.grouped.moments import GroupSums, last_of_all
 from pesky.infer.predict import VARIANCE_FLOOR
+from pesky.numerics.product import product
 
 
 class NumberGroups(NamedTuple):
@@ -82,7 +83,7 @@ class NumberGain(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, loadings: Tensor, unsampled: Tensor, groups: NumberGroups) -> Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]
         (rows, _, columns), vectors = loadings.shape[-3:], groups.vectors
-        value = vectors @ loadings.to(vectors).movedim(-3, -2).flatten(-2)
+        value = product(vectors, loadings.to(vectors).movedim(-3, -2).flatten(-2))
         value = value.unflatten(-1, (rows, columns)).movedim(-2, -3).contiguous()
         first = groups.together @ loadings
         second = last_of_all(sum_by_group(value.square(), groups.members, 1))
@@ -110,6 +111,6 @@ class NumberGain(torch.autograd.Function):
         lines = of_member.to(value).flatten(0, -2)
         by_square = (lines[groups.members.own] + lines[groups.members.mirrored]).view(value.shape)
         by_value = by_square.mul_(value).mul_(2).mT
-        by_loadings = (by_value.flatten(-3, -2) @ groups.vectors).unflatten(-2, by_value.shape[-3:-1]).mT
+        by_loadings = product(by_value.flatten(-3, -2), groups.vectors).unflatten(-2, by_value.shape[-3:-1]).mT
         by_loadings = by_loadings + groups.together.mT @ by_first
         return by_loadings, by_unsampled.sum(-2), None
