@@ -155,6 +155,14 @@ class Observations:
         values = self.direction[..., row] * (values * self.scale[..., row] + self.offset[..., row])
         return values if self.range is None else values.clamp(self.range[..., row, 0], self.range[..., row, 1])
 
+    def deviations_to_user(self, variance: Float[Tensor, "*s J"]) -> Float[Tensor, "*s J"]:
+        """The deviation of a measurement of each row in its outcome's own units, where that of scaled values is known.
+
+        Where a row is warped, at the reference of the warp: the noise is constant in the outcome's own units.
+        """
+        deviation = variance.sqrt() if self.warp is None else variance.sqrt() / self.warp.slope(self.warp.reference)
+        return deviation * self.scale
+
     def mean_to_user(self, row: int, mean: Float[Tensor, "*b"], variance: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:
         """Expected value in the outcome's own units, where the scaled value is normal with these moments."""
         if self.warp is None and self.range is None:

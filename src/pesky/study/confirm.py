@@ -92,7 +92,7 @@ def _beats_measured(grounds: Grounds, target: Recommendation, trivial: float = T
 
 def _bolder(grounds: Grounds) -> Recommendation | None:
     """The best point that less confidence is asked of; None with noise, where no measurement would settle it."""
-    return best_anywhere(grounds, most=BOLD) if grounds.is_exact else None
+    return best_anywhere(grounds, most=BOLD) if grounds.is_noiseless else None
 
 
 def _question_for(

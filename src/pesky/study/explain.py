@@ -16,6 +16,7 @@ from pesky.optimum.sample import Optima
 from pesky.problem.fields import FrozenDict
 from pesky.space import Space
 from pesky.store import Evaluation, State
+from pesky.study.noise import in_words
 from pesky.study.outliers import Outlier
 
 BINS = 10
@@ -72,6 +73,8 @@ class Explanation:
     """The share of draws of the functions that have no feasible point."""
     left_out: tuple[Outlier, ...] = ()
     """The values that were not believed then."""
+    noise: Mapping[str, float] = field(default_factory=dict)
+    """How much measurements scattered, as far as was known then, where nobody had said so."""
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> "Explanation":
@@ -98,6 +101,8 @@ class Explanation:
             lines.append(f"  {self.agreement:.0%} of its samples are in the same place")
         if self.infeasible:
             lines.append(f"  {self.infeasible:.0%} of the functions that fit the data have no feasible point")
+        if self.noise:
+            lines.append(f"  noise, which was not declared, as the values said: {in_words(self.noise)}")
         lines += [f"  {each}" for each in self.left_out]
         return "\n".join(lines)
 

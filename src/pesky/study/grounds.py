@@ -142,6 +142,11 @@ class Grounds:
             name for name, none in zip(self.problem.rows, is_none, strict=True) if none or name in self.problem.known
         )
 
+    @property
+    def is_noiseless(self) -> bool:
+        """Whether no outcome has any noise, by what was declared or by its values."""
+        return {*self.problem.rows} & {*self.problem.outcomes} <= self.noiseless
+
     def told_at(self, u: Float[Tensor, " d"]) -> dict[str, float]:
         """What was told of a point: there, or wherever the parameters that an outcome depends on are the same."""
         is_same = (self.U - u).abs() < SAME_ANSWER

@@ -38,9 +38,11 @@ def pending(problem: Problem, points: Points, evaluations: Iterable[Evaluation])
     return Pending(points.stack(awaited), torch.tensor(rows, device=points.device)) if awaited else None
 
 
-def settled(problem: Problem, points: Points, evaluations: Iterable[Evaluation]) -> Settled | None:
+def settled(
+    problem: Problem, points: Points, evaluations: Iterable[Evaluation], noiseless: Collection[str]
+) -> Settled | None:
     """The points where every constraint on an outcome without noise was told, and holds; None if there are none."""
-    is_exact = [problem.noise.get(condition.outcome) == 0 for condition in problem.conditions]
+    is_exact = [condition.outcome in noiseless for condition in problem.conditions]
     wanted = [condition for condition, exact in zip(problem.conditions, is_exact, strict=True) if exact]
     if not wanted:
         return None

@@ -47,6 +47,7 @@ from pesky.study.explain import Explanation
 from pesky.study.from_optuna import imported, take_in
 from pesky.study.grounds import Grounds
 from pesky.study.limits import Request, several
+from pesky.study.noise import noise_of
 from pesky.study.outliers import Outlier
 from pesky.study.own_questions import copies, questions_at
 from pesky.study.prediction import Prediction
@@ -395,6 +396,15 @@ class Study(StudyData):
         """
         with self._deciding:
             return self._surrogates.outliers(self.evaluations)
+
+    def noise(self) -> dict[str, float]:
+        """The deviation of a measurement of each outcome that is a number: as was declared, or else as its values say.
+
+        What says for itself that it has none has 0.0. Of an outcome that is warped it is that near its best values, or
+        near its limit.
+        """
+        with self._deciding:
+            return noise_of(self.problem, *self._surrogates.believe_afresh(self.evaluations))
 
     def what_if(self, thresholds: Mapping[str, float]) -> Recommendation:
         """What would be recommended under other thresholds, like {"latency_ms": 2.5}; nothing is measured or changed.

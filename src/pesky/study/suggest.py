@@ -39,6 +39,8 @@ from pesky.study.design import InitialDesign
 from pesky.study.explain import reasons
 from pesky.study.grounds import Grounds
 from pesky.study.limits import Request, check_worth, in_vain, tasks_left
+from pesky.study.noise import as_reasons as noise_as_reasons
+from pesky.study.noise import noiseless
 from pesky.study.outliers import as_reasons
 from pesky.study.pending import Answered, answered, pending, settled
 from pesky.study.recommend import recommendation_from
@@ -234,7 +236,9 @@ class Suggester:
             if len(evaluations) % 2 and self._is_without_solution(acquisition):
                 values, kind = TaskValues.of(context, ExpectedImprovement(), options), SEEKING
             best = select(values, self._allowed(context, evaluations, tasks, known), is_quick=is_quick)
-            self._why = reasons(values, best, tasks, kind)
+            assert self._full is not None
+            noise = noise_as_reasons(self.problem, self._full.context.belief, self._full.observations)
+            self._why = {**reasons(values, best, tasks, kind), **noise}
             return best
 
     def _is_without_solution(self, acquisition: AcquisitionFunction) -> bool:
@@ -287,7 +291,7 @@ class Suggester:
         confidence = torch.tensor(self.problem.confidences, dtype=torch.float64)
         learnt = self.surrogates.learnt(evaluations)
         awaited = pending(self.problem, self.surrogates.points, learnt.values())
-        held = settled(self.problem, self.surrogates.points, learnt.values())
+        held = settled(self.problem, self.surrogates.points, learnt.values(), noiseless(self.problem, belief))
         return Context(belief, self.space, confidence, generator, awaited, len(evaluations), self.seed, held)
 
     def _params_of(self, best: Decision) -> dict[str, Option]:
