@@ -55,6 +55,24 @@ def test_where_nothing_is_sure_a_point_that_held_as_measured_goes_before_one_tha
     assert "it held every constraint as measured, but not with its confidence" in answer.advice
 
 
+def test_where_noise_had_to_be_found_out_and_explains_everything_the_best_that_held_is_the_answer():
+    """As it is on a rough function: of points that held as measured probabilities tell next to nothing."""
+    values = [-1.1, 0.9, -0.8, 1.2, -1.3, 0.7, -0.9, 1.1, -1.0, 0.8, -1.2, 1.0]
+    rough = quick(replace(EXACT, noise={"f": 0.0, "c": None}))
+    for i, c in enumerate(values):
+        rough.add({"x": i / 11, "y": 0.0}, {"f": 1.0 - 0.05 * i, "c": c})
+    best, answer = rough.best(), rough.recommend()
+    assert not best.is_confident
+    assert best.params["x"] == 1.0  # the lowest f of those with c > 0, which are about as probable
+    assert (answer.params, answer.is_confident) == (best.params, False)
+    declared = quick(replace(EXACT, noise={"f": 0.0, "c": 1.0}))
+    for e in rough.evaluations.values():
+        declared.add(e.params, e.outcomes)
+    held = [p for p in declared.grounds().points if p.told["c"] > 0]
+    chances = [declared.predict(p.params).probabilities["c >= 0"] for p in held]
+    assert declared.best().params == held[max(range(len(held)), key=lambda i: chances[i])].params
+
+
 def test_what_breaks_a_known_constraint_has_not_held_as_measured():
     known = {"k": lambda params: params["x"] - 0.5}
     problem = Problem(SPACE, minimize="f", constraints=["c >= 0", "k >= 0"], noise={"f": 0.0, "c": 2.0}, known=known)

@@ -62,7 +62,8 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
         return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
     if not model.is_confident:
         is_probable = _chance(grounds, measured) >= LEAST_CHANCE * _chance(grounds, model)
-        found = measured if is_probable and _holds(grounds.problem, measured.told) else model
+        is_preferred = is_probable or _may_be_roughness(grounds.problem)
+        found = measured if is_preferred and _holds(grounds.problem, measured.told) else model
         return replace(found, advice=_advice_alone(grounds, found))
     if is_no_better(grounds, model, measured, of_all=True):
         return replace(
@@ -113,6 +114,14 @@ def _holds(problem: Problem, told: Mapping[str, float]) -> bool:
     return all(c.holds(told[c.outcome]) for c in problem.conditions if c.outcome in told)
 
 
+def _may_be_roughness(problem: Problem) -> bool:
+    """Whether noise that probabilities of constraints rest on was found out: on a rough function it explains everything.
+
+    Of points that held as measured these tell little then.
+    """
+    return any(problem.noise.get(c.outcome, 0.0) is None for c in problem.conditions if not c.is_yes_no)
+
+
 def _chance(grounds: Grounds, found: Recommendation) -> float:
     """How probably all constraints hold."""
     return math.exp(log_probability(grounds.problem.conditions, [*found.probabilities.values()]))
@@ -160,7 +169,8 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
     """The best of these points; None if there is none.
 
     By what is believed of them, since a measurement has noise; one without noise is believed as it is. Where none holds
-    every constraint with its confidence, it is the one that most probably does, of those that did as measured if any.
+    every constraint with its confidence, it is the one that most probably does, of those that did as measured if any;
+    where noise had to be found out, the best of those that do half as probably.
     """
     problem, points = grounds.problem, [point for point in points if grounds.space.contains(point.params)]
     if not points:
@@ -176,15 +186,17 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
         ]
         if any(held) or len(points) <= most:
             break
-    if any(held):
-        value = {i: problem.sign * each[i].outcomes[problem.objective] for i in range(len(each)) if held[i]}
-        chosen = min(value, key=lambda i: value[i])
-    else:
+    wanted = held
+    if not any(held):
         chance = [log_probability(problem.conditions, [*e.probabilities.values()]) for e in each]
+        alike = LEAST_CHANCE if _may_be_roughness(problem) else 1.0
         if max(chance) < HOPELESS:  # none is more probable than another: which one misses the least
-            chance = [-_shortfall(grounds, e) for e in each]
+            chance, alike = [-_shortfall(grounds, e) for e in each], 1.0
         did = [_holds(problem, {**each[i].outcomes, **points[at].told}) for i, at in enumerate(some.tolist())]
-        chosen = max(range(len(each)), key=lambda i: (did[i], chance[i]))
+        among = [own if is_so or not any(did) else -math.inf for own, is_so in zip(chance, did, strict=True)]
+        wanted = [own >= max(among) + math.log(alike) for own in among]
+    value = {i: problem.sign * each[i].outcomes[problem.objective] for i in range(len(each)) if wanted[i]}
+    chosen = min(value, key=lambda i: value[i])
     at = int(some[chosen])
     found = _recommendation(grounds, U[at], held[chosen])
     return replace(found, params=points[at].params, advice=_advice_alone(grounds, found))
