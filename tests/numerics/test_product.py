@@ -22,3 +22,9 @@ def test_of_transposed_and_of_small_matrices():
     A, B = torch.randn(400, 300, dtype=torch.float32), torch.randn(300, 400, dtype=torch.float32)
     torch.testing.assert_close(product(B.mT, A.mT), (A @ B).mT, rtol=0, atol=5e-4)
     torch.testing.assert_close(product(A[:2], B[:, :3]), A[:2] @ B[:, :3])
+
+
+def test_it_can_be_differentiated():
+    A, B = torch.randn(400, 300, dtype=torch.float32), torch.randn(2, 300, 400, dtype=torch.float32, requires_grad=True)
+    product(A.expand(2, 400, 300), B).sum().backward()
+    torch.testing.assert_close(B.grad, A.sum(0)[:, None].expand(2, 300, 400), rtol=1e-4, atol=1e-3)

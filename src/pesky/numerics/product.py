@@ -16,9 +16,9 @@ LEAST = 5_000_000
 
 
 def product(A: Float[Tensor, "*b m k"], B: Float[Tensor, "*b k n"]) -> Float[Tensor, "*b m n"]:
-    """A @ B, of which in single precision neither is to be differentiated."""
-    is_single = A.dtype == B.dtype == torch.float32 and not A.is_cuda
-    if not is_single or A.shape[-2] * A.shape[-1] * B.shape[-1] < LEAST or (linear := _linear()) is None:
+    """A @ B."""
+    is_plain = A.dtype == B.dtype == torch.float32 and not (A.is_cuda or A.requires_grad or B.requires_grad)
+    if not is_plain or A.shape[-2] * A.shape[-1] * B.shape[-1] < LEAST or (linear := _linear()) is None:
         return A @ B
     out = A.new_empty(*A.shape[:-1], B.shape[-1])
     for into, a, b in zip(*(each.reshape(-1, *each.shape[-2:]) for each in (out, A, B)), strict=True):
