@@ -47,6 +47,14 @@ def test_the_same_file_is_not_taken_twice_and_several_are_excluded_at_once(pesky
     (project.folder / "more.csv").write_text(f"{DATA}0.3,a,0.5,0.2,\n")
     for name, words in (("data.csv", "of 3 rows 3 are there already, as #0 to #2"), ("more.csv", "of 4 rows 3 are")):
         assert words in pesky("import", "study.toml", name, code=exit_codes.MISTAKE).stderr
+    (project.folder / "copies.csv").write_text(f"{DATA}0.4,a,0.5,0.2,\n0.4,a,0.5,0.2,\n")
+    assert "of 5 rows 3 are there already, as #0 to #2" in (
+        pesky("import", "study.toml", "copies.csv", code=exit_codes.MISTAKE).stderr
+    )
+    copies = "\n".join([DATA.splitlines()[0], "0.4,a,0.5,0.2,", "0.5,a,0.5,0.2,", "0.4,a,0.5,0.2,"])
+    (project.folder / "copies.csv").write_text(copies)
+    said = pesky("import", "study.toml", "copies.csv", code=exit_codes.MISTAKE).stderr
+    assert "of 3 rows 1 repeat others of the file, at x=0.4, k=a" in said
     assert len(shown(pesky)) == 3
     pesky("import", "study.toml", "data.csv", "--again")
     assert pesky("exclude", "study.toml", "3-5", "0").stdout.count("excluded") == 8  # the state, and why
@@ -65,7 +73,12 @@ def test_columns_that_are_called_a_little_otherwise_are_named(pesky, project):
     assert "--rename 'K [kind]=k'" in said
     said = pesky("import", "study.toml", "data.csv", "--rename", "K [kind]=k", code=exit_codes.MISTAKE).stderr
     assert "no column for the outcome 'f'. Is it 'F'?" in said
-    for rename, words in (("Z=k", "unknown column 'Z'"), ("F", "expected COLUMN=NAME"), ("F=c", "one name")):
+    for rename, words in (
+        ("Z=k", "unknown column 'Z'"),
+        ("F", "expected COLUMN=NAME"),
+        ("F=c", "one name"),
+        ("F=g", "unknown name 'g'"),
+    ):
         assert words in pesky("import", "study.toml", "data.csv", "--rename", rename, code=exit_codes.MISTAKE).stderr
     renamed = ("--rename", "K [kind]=k", "--rename", "F=f")
     assert "outcomes: f, c; kept beside: note" in pesky("import", "study.toml", "data.csv", *renamed).stdout

@@ -24,6 +24,10 @@ def test_other_thresholds_are_asked_about_and_nothing_is_measured(pesky, project
     pesky("run", "study.toml", "--evaluations", 4, "--quiet")
     assert "P(c >= 0.2) = " in pesky("what-if", "study.toml", "c=0.2").stdout
     assert "c >= 0: f against the threshold" in pesky("what-if", "study.toml").stdout
+    for typed in ("c>=0.2", "c >= 0.2", "c >==0.2", " c = 0.2"):
+        assert "P(c >= 0.2) = " in pesky("what-if", "study.toml", typed).stdout
+    for typed in ("c", "c>0.2", "c=", "c=high", "=0.2"):
+        assert "is no threshold" in pesky("what-if", "study.toml", typed, code=exit_codes.MISTAKE).output
     (table,) = json.loads(pesky("what-if", "study.toml", "--json").stdout)
     assert len(table["prices"]) == 5
     assert "unknown constraint 'd'" in pesky("what-if", "study.toml", "d=0.2", code=exit_codes.MISTAKE).output

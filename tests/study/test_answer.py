@@ -55,6 +55,15 @@ def test_where_nothing_is_sure_a_point_that_held_as_measured_goes_before_one_tha
     assert "it held every constraint as measured, but not with its confidence" in answer.advice
 
 
+def test_an_answer_that_did_not_hold_as_measured_says_that_this_is_put_down_to_noise():
+    s = quick(replace(EXACT, noise={"f": 0.0, "c": 0.5}))
+    for i in range(12):
+        s.add({"x": i / 110, "y": 0.0}, {"f": i / 11, "c": -0.05 if i == 0 else 1.0})
+    best = s.best()
+    assert (best.params["x"], best.is_confident, best.told["c"]) == (0.0, True, -0.05)
+    assert best.advice.endswith("That not all of them held as measured is put down to noise.")
+
+
 def test_where_noise_had_to_be_found_out_and_explains_everything_the_best_that_held_is_the_answer():
     """As it is on a rough function: of points that held as measured probabilities tell next to nothing."""
     values = [-1.1, 0.9, -0.8, 1.2, -1.3, 0.7, -0.9, 1.1, -1.0, 0.8, -1.2, 1.0]

@@ -1,5 +1,7 @@
 """All mistakes of a study file are said at once, also those of its text."""
 
+from pathlib import Path
+
 import pytest
 
 from pesky.study_file import StudyFile, StudyFileError
@@ -63,5 +65,10 @@ def test_a_folder_and_other_encodings_are_no_study_files(folder, tmp_path):
     with pytest.raises(StudyFileError, match="cannot be read"):
         StudyFile.read(tmp_path)
     (tmp_path / "latin.toml").write_bytes('a = 1\nname = "Größe"\n'.encode("latin-1"))
+    (tmp_path / "study.db").write_bytes(b"SQLite format 3\0\x10")
+    with pytest.raises(StudyFileError, match="is a database, not a study file: commands read a file with"):
+        StudyFile.read(tmp_path / "study.db")
+    with pytest.raises(StudyFileError, match=r"is a storage, not a study file: .*`pesky page`"):
+        StudyFile.read(Path("sqlite:///study.db"))
     with pytest.raises(StudyFileError, match="line 2: is not UTF-8"):
         StudyFile.read(tmp_path / "latin.toml")

@@ -1,6 +1,6 @@
 """`pesky import`: data of one's own from a CSV file."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +10,11 @@ from pesky.cli.arguments import StudyPath
 from pesky.errors import DataError, unknown_name
 
 if TYPE_CHECKING:
+    from pesky.store import Datum, Evaluation
     from pesky.study.rows import Row
+
+SHOWN = 5
+"""Rows, or runs of rows, that are named in an error."""
 
 
 def import_data(
@@ -28,29 +32,24 @@ def import_data(
     measured; a column `failed` has the reason, or yes, where measuring failed. Rows outside of the bounds are data.
     """
     from pesky.cli.stored_study import open_study
-    from pesky.study.columns import columns_of, in_words
+    from pesky.study.columns import FAILED, TASK, columns_of, in_words
     from pesky.study.rows import data_of, names_in, read_csv
     from pesky.study_file import StudyFile
     from pesky.wording import counted
 
-    rows = _renamed(read_csv(data), rename or [])
     opened = open_study(StudyFile.read(study, importing=False))
+    problem = opened.problem
+    rows = _renamed(read_csv(data), rename or [], [*problem.parameters, *problem.outcomes, FAILED, TASK])
     if not again:
-        known = {_facts(e.params, e.outcomes, e.error): e.id for e in opened.evaluations.values() if e.is_yours}
-        new = [_facts(each.params, each.outcomes, each.error) for each in data_of(opened.problem, rows)]
-        if there := [known[each] for each in new if each in known]:
-            raise DataError(
-                f"nothing was added: of {len(new)} rows {len(there)} are there already, as #{there[0]} to "
-                f"#{there[-1]}. Leave them out, or give --again if they were measured twice."
-            )
+        _check_new(opened.evaluations.values(), data_of(problem, rows))
     added = opened.add_rows(rows)
     numbers = f": #{added[0].id} to #{added[-1].id}" if added else ""
     typer.echo(f"{counted(len(added))} added from {data}{numbers}.")
-    typer.echo(f"  {in_words(opened.problem, columns_of(opened.problem, names_in(rows)))}")
+    typer.echo(f"  {in_words(problem, columns_of(problem, names_in(rows)))}")
 
 
-def _renamed(rows: "list[Row]", given: list[str]) -> "list[Row]":
-    """The rows with other names of columns."""
+def _renamed(rows: "list[Row]", given: list[str], wanted: list[str]) -> "list[Row]":
+    """The rows with other names of columns, which are to be these."""
     names: dict[object, str] = {}
     for each in given:
         old, mark, new = (part.strip() for part in each.rpartition("="))
@@ -58,11 +57,45 @@ def _renamed(rows: "list[Row]", given: list[str]) -> "list[Row]":
             raise DataError(f"--rename was {each!r}: expected COLUMN=NAME, like 'Cost (EUR)=cost'.")
         if rows and old not in rows[0][1]:
             raise DataError(f"--rename: {unknown_name('column', old, [str(name) for name in rows[0][1]])}")
+        if new not in wanted:
+            raise DataError(f"--rename was {each!r}: {unknown_name('name', new, wanted)}")
         names[old] = new
     for where, row in rows[:1]:
         if len({names.get(name, name) for name in row}) < len(row):
             raise DataError(f"--rename: two columns would have one name at {where}: rename the other one, too.")
     return [(where, {names.get(name, name): cell for name, cell in row.items()}) for where, row in rows]
+
+
+def _check_new(kept: "Iterable[Evaluation]", new: "Sequence[Datum]") -> None:
+    """Nothing, or a DataError where rows are there already, or twice: a copy would pass for two values that agree."""
+    from pesky.cli.format import values
+    from pesky.wording import counted
+
+    known: dict[object, int] = {}
+    for e in kept:
+        if e.is_yours:
+            known.setdefault(_facts(e.params, e.outcomes, e.error), e.id)
+    facts = [_facts(each.params, each.outcomes, each.error) for each in new]
+    if there := sorted({known[each] for each in facts if each in known}):
+        raise DataError(
+            f"nothing was added: of {len(facts)} rows {sum(each in known for each in facts)} are there already, as "
+            f"{_ids(there)}. Leave them out, or give --again if they were measured twice."
+        )
+    seen: set[object] = set()
+    copies = [each for each, own in zip(new, facts, strict=True) if own in seen or seen.add(own)]
+    if copies:
+        where = "; ".join(values(each.params) for each in copies[:SHOWN]) + ("; .." if len(copies) > SHOWN else "")
+        raise DataError(
+            f"nothing was added: of {counted(len(facts), 'row')} {len(copies)} repeat others of the file, at "
+            f"{where}. Leave them out, or give --again if they were measured twice."
+        )
+
+
+def _ids(ids: list[int]) -> str:
+    """Numbers of evaluations, those in a row by their ends."""
+    ends = [i for i in ids if i - 1 not in ids], [i for i in ids if i + 1 not in ids]
+    parts = [f"#{low}" if low == high else f"#{low} to #{high}" for low, high in zip(*ends, strict=True)]
+    return ", ".join(parts[:SHOWN]) + (", .." if len(parts) > SHOWN else "")
 
 
 def _facts(params: Mapping[str, object], outcomes: Mapping[str, float], error: str | None) -> tuple[object, ...]:

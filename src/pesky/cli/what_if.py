@@ -1,17 +1,26 @@
 """`pesky what-if`: what other thresholds would change."""
 
+import re
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
-from pesky.cli.arguments import AsJson, StudyPath, outcomes
+from pesky.cli.arguments import AsJson, StudyPath
+from pesky.errors import DataError
+
+_THRESHOLD = re.compile(r"(?P<name>[^<>=]+?)\s*(?P<sense>[<>]=)?\s*=?\s*(?P<value>[^<>=\s]+)")
+"""`latency_ms=2.5`, or where an outcome has two limits `ph<=7.3`."""
 
 
 def what_if(
     study: StudyPath,
     thresholds: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[OUTCOME=THRESHOLD]...", help="Other thresholds, like latency_ms=2.5."),
+        typer.Argument(
+            metavar="[OUTCOME=THRESHOLD]...",
+            help="Other thresholds, like latency_ms=2.5; 'ph<=7.3' where there are two.",
+        ),
     ] = None,
     json: AsJson = False,
 ) -> None:
@@ -26,7 +35,7 @@ def what_if(
     read_snapshot(file)
     opened = open_study(file, read_only=True)
     if thresholds:
-        found = opened.what_if(outcomes(thresholds))
+        found = opened.what_if(_thresholds(thresholds))
         if json:
             say_json(found.to_dict())
         else:
@@ -37,3 +46,22 @@ def what_if(
         say_json([{**asdict(each), "shadow_price": each.shadow_price} for each in tables])
     else:
         console().print("\n".join(map(str, tables)) or "there is no limit to move", soft_wrap=True, markup=False)
+
+
+def _thresholds(texts: Iterable[str]) -> dict[str, float]:
+    """The threshold of each outcome, or of one side of it, as they were typed."""
+    found: dict[str, float] = {}
+    for text in texts:
+        typed = _THRESHOLD.fullmatch(text.strip())
+        is_said = typed is not None and (typed["sense"] or "=" in text)
+        try:
+            threshold = float(typed["value"]) if typed is not None and is_said else None
+        except ValueError:
+            threshold = None
+        if typed is None or threshold is None:
+            raise DataError(f"{text!r} is no threshold: expected outcome=number, like latency_ms=2.5 or 'ph<=7.3'.")
+        name = typed["name"] if typed["sense"] is None else f"{typed['name']} {typed['sense']}"
+        if name in found:
+            raise DataError(f"{name!r} was given twice: leave one out.")
+        found[name] = threshold
+    return found

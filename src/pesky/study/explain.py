@@ -114,21 +114,22 @@ def reasons(values: TaskValues, decision: Decision, tasks: Sequence[str], kind: 
         here = [float(decision.value)] if is_one else values.value(decision.u[None])[0].tolist()
         prices = values.task_options.prices(decision.u[None])[0].tolist()
     is_log, optima = values.acquisition.is_log, decision.acquisition.optima
+    lowest = 0.0 if values.rule.in_nats else -math.inf  # information below zero is an error of its estimate
     why: dict[str, object] = {
         "kind": "coarse" if kind == "full" and decision.acquisition.is_coarse else kind,
         "rule": values.rule.name,
         "unit": "nats" if values.rule.in_nats else "in logarithm" if is_log else "",
-        "values": _numbers(tasks, here),
+        "values": _numbers(tasks, here, lowest),
         "prices": _numbers(tasks, prices),
-        "elsewhere": _numbers(tasks, decision.per_task.tolist()),
+        "elsewhere": _numbers(tasks, decision.per_task.tolist(), lowest),
     }
     return why if optima is None else {**why, **_solution(values.context.space, values, optima)}
 
 
-def _numbers(tasks: Sequence[str], values: Sequence[float]) -> dict[str, float]:
+def _numbers(tasks: Sequence[str], values: Sequence[float], lowest: float = -math.inf) -> dict[str, float]:
     """Those that are numbers, with as many digits as anybody looks at."""
     each = zip(tasks, values, strict=True)
-    return {task: float(f"{value:.6g}") for task, value in each if math.isfinite(value)}
+    return {task: float(f"{max(value, lowest):.6g}") for task, value in each if math.isfinite(value)}
 
 
 def _solution(space: Space, values: TaskValues, optima: Optima) -> dict[str, object]:

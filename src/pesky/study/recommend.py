@@ -115,9 +115,9 @@ def _holds(problem: Problem, told: Mapping[str, float]) -> bool:
 
 
 def _may_be_roughness(problem: Problem) -> bool:
-    """Whether noise that probabilities of constraints rest on was found out: on a rough function it explains everything.
+    """Whether noise that probabilities of constraints rest on had to be found out: on a rough function it explains all.
 
-    Of points that held as measured these tell little then.
+    Of points that held as measured they tell little then.
     """
     return any(problem.noise.get(c.outcome, 0.0) is None for c in problem.conditions if not c.is_yes_no)
 
@@ -266,6 +266,11 @@ def _advice_alone(grounds: Grounds, found: Recommendation) -> str:
         return "Do not rely on it: it held every constraint as measured, but not with its confidence. Go on measuring."
     if not found.is_confident:
         return "Do not rely on it: go on measuring until a point holds every constraint."
+    if found.is_measured and not _holds(grounds.problem, found.told):
+        return (
+            "Use it: it was measured, and holds every constraint with its confidence. That not all of them held as "
+            "measured is put down to noise."
+        )
     if found.is_measured:
         return "Use it: it was measured, and holds every constraint with its confidence."
     return _unmeasured(found)
@@ -333,6 +338,7 @@ def _passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
         and problem.sign * (found.expected - point.told[objective]) > 0
         and _holds(problem, point.told)
         and grounds.space.contains(point.params)
+        and point.params != found.params
     ]
     if not better:
         return []

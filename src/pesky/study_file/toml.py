@@ -7,6 +7,13 @@ from pathlib import Path
 from pesky.errors import unknown_name
 from pesky.study_file.mistakes import Mistake, StudyFileError
 
+SQLITE = b"SQLite format 3\0"
+"""How a database begins."""
+OF_STORAGES = (
+    "commands read a file with the problem of the study, its `name`, and its storage, like "
+    '`storage = "sqlite:///study.db"`; `pesky page` shows all studies of a storage.'
+)
+
 
 def read_toml(path: Path) -> tuple[str, dict[str, object]]:
     """The file's text and what it says; a StudyFileError with line and column if it cannot be read."""
@@ -18,8 +25,13 @@ def read_toml(path: Path) -> tuple[str, dict[str, object]]:
 
 
 def _text(path: Path) -> str:
+    if any(part.endswith(":") and part.startswith(("sqlite", "postgresql")) for part in path.parts):
+        raise StudyFileError(path, (Mistake("", None, f"is a storage, not a study file: {OF_STORAGES}"),))
     try:
-        return path.read_bytes().decode()
+        content = path.read_bytes()
+        if content.startswith(SQLITE):
+            raise StudyFileError(path, (Mistake("", None, f"is a database, not a study file: {OF_STORAGES}"),))
+        return content.decode()
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         raise StudyFileError(path, (Mistake("", line, "is not UTF-8: save the file as UTF-8."),)) from error
