@@ -27,6 +27,11 @@ class MeasuredPoint:
         return {name: value for name, value in self.told.items() if name in noiseless}
 
 
+def holds_all(problem: Problem, told: Mapping[str, float]) -> bool:
+    """Whether every constraint of which something was told held, as it was told."""
+    return all(c.holds(told[c.outcome]) for c in problem.conditions if c.outcome in told)
+
+
 def measured_points(problem: Problem, evaluations: Iterable[Evaluation]) -> tuple[MeasuredPoint, ...]:
     """Every point of which something was told."""
     at: dict[tuple[Option, ...], list[Evaluation]] = {}

@@ -1,7 +1,7 @@
 """The recommendation that follows from what was measured, and the best of the points that were measured."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
@@ -14,8 +14,9 @@ from pesky.optimum.measured import MOST_MEASURED, rank_of_some
 from pesky.optimum.recommend import HOPELESS, recommend
 from pesky.problem import Constraint, Problem
 from pesky.store import Evaluation
+from pesky.study import advice
 from pesky.study.grounds import SAME_ANSWER, Grounds
-from pesky.study.measured import MeasuredPoint
+from pesky.study.measured import MeasuredPoint, holds_all
 from pesky.study.prediction import Expectation
 from pesky.study.recommendation import Recommendation
 
@@ -42,7 +43,8 @@ def recommendation_from(grounds: Grounds) -> Recommendation:
     """The point to use: the best one anywhere, unless it is not sure enough to be better than the best measured one."""
     found = _better_of_two(grounds)
     return replace(
-        found, advice=" ".join([found.advice, *_passed_over(grounds, found), *_contradicted(grounds, found)])
+        found,
+        advice=" ".join([found.advice, *advice.passed_over(grounds, found), *advice.contradicted(grounds, found)]),
     )
 
 
@@ -51,32 +53,34 @@ def _better_of_two(grounds: Grounds) -> Recommendation:
     measured, model = best_from(grounds), best_anywhere(grounds)
     if failures := grounds.failures_at(grounds.space.encode(model.params)):
         if measured is None or not measured.is_confident:
-            return replace(model, advice=f"Do not rely on it: {_failed(failures)}")
+            return replace(model, advice=f"Do not rely on it: {advice.failed_here(failures)}")
         if model.params != measured.params:
-            return replace(measured, advice=f"{_advice_alone(grounds, measured)} {_failed_elsewhere(model, failures)}")
+            return replace(
+                measured, advice=f"{advice.alone(grounds, measured)} {advice.failed_elsewhere(model, failures)}"
+            )
     if measured is None or model.params == measured.params:
-        return replace(model, advice=_advice_alone(grounds, model))
+        return replace(model, advice=advice.alone(grounds, model))
     if model.is_confident != measured.is_confident:
         if measured.is_confident:
-            return replace(measured, advice=_advice_alone(grounds, measured))
-        return replace(model, advice=f"{_unmeasured(model)} No measured point holds every constraint yet.")
+            return replace(measured, advice=advice.alone(grounds, measured))
+        return replace(model, advice=f"{advice.unmeasured(model)} No measured point holds every constraint yet.")
     if not model.is_confident:
         is_probable = _chance(grounds, measured) >= LEAST_CHANCE * _chance(grounds, model)
         is_preferred = is_probable or _may_be_roughness(grounds.problem)
-        found = measured if is_preferred and _holds(grounds.problem, measured.told) else model
-        return replace(found, advice=_advice_alone(grounds, found))
+        found = measured if is_preferred and holds_all(grounds.problem, measured.told) else model
+        return replace(found, advice=advice.alone(grounds, found))
     if is_no_better(grounds, model, measured, of_all=True):
         return replace(
-            measured, advice=f"{_advice_alone(grounds, measured)} No other point is expected to be better by much."
+            measured, advice=f"{advice.alone(grounds, measured)} No other point is expected to be better by much."
         )
     if not model.is_measured and not grounds.is_hypothetical and (broken := _broken_promises(grounds)):
-        return replace(measured, advice=f"{_advice_alone(grounds, measured)} {_promised_in_vain(model, broken)}")
+        return replace(measured, advice=f"{advice.alone(grounds, measured)} {advice.promised_in_vain(model, broken)}")
     u, v = (grounds.space.encode(each.params) for each in (model, measured))
     with threads_for(grounds.count):
         better = float(probability_lower(grounds.spread, u, v))
     if better >= SURE:
-        return replace(model, advice=f"{_unmeasured(model)} {_versus(measured, better)}")
-    return replace(measured, advice=f"{_advice_alone(grounds, measured)} {_versus(model, better)}")
+        return replace(model, advice=f"{advice.unmeasured(model)} {advice.versus(measured, better)}")
+    return replace(measured, advice=f"{advice.alone(grounds, measured)} {advice.versus(model, better)}")
 
 
 def _broken_promises(grounds: Grounds) -> list[Evaluation]:
@@ -97,21 +101,16 @@ def _broken_promises(grounds: Grounds) -> list[Evaluation]:
 def _is_kept(grounds: Grounds, promise: Evaluation, point: MeasuredPoint) -> bool:
     """Whether a point holds every constraint, and no better one had been measured before it was to be the answer."""
     problem, objective = grounds.problem, grounds.problem.objective
-    if not _holds(problem, point.told):
+    if not holds_all(problem, point.told):
         return False
     if objective not in point.told or objective not in grounds.noiseless:
         return True
     before = [
         each.told[objective]
         for each in grounds.points
-        if each.evaluations[0].id < promise.id and each.is_complete(problem) and _holds(problem, each.told)
+        if each.evaluations[0].id < promise.id and each.is_complete(problem) and holds_all(problem, each.told)
     ]
     return all(problem.sign * (point.told[objective] - other) <= 0 for other in before)
-
-
-def _holds(problem: Problem, told: Mapping[str, float]) -> bool:
-    """Whether every constraint of which something was told held, as it was told."""
-    return all(c.holds(told[c.outcome]) for c in problem.conditions if c.outcome in told)
 
 
 def _may_be_roughness(problem: Problem) -> bool:
@@ -143,7 +142,9 @@ def is_no_better(
     problem = grounds.problem
     least = trivial if problem.objective in grounds.noiseless else max(trivial, TRIVIAL_IN_NOISE)
     told = [point for point in grounds.points if problem.objective in point.told]
-    usable = [] if of_all else [point for point in told if point.is_complete(problem) and _holds(problem, point.told)]
+    usable = (
+        [] if of_all else [point for point in told if point.is_complete(problem) and holds_all(problem, point.told)]
+    )
     values = [point.told[problem.objective] for point in (usable if len(usable) > 1 else told)]
     spread = max(values) - min(values) if values else 0.0
     return problem.sign * (measured.expected - model.expected) <= least * spread
@@ -156,8 +157,8 @@ def best_anywhere(grounds: Grounds, most: float = 1.0) -> Recommendation:
     """
     confidence = torch.tensor(grounds.problem.confidences, dtype=torch.float64).clamp(max=most)
     with threads_for(grounds.count):
-        advice = recommend(grounds.belief, grounds.space, confidence, grounds.seed, grounds.told)
-    return _recommendation(grounds, advice.u.cpu(), bool(advice.is_confident))
+        found = recommend(grounds.belief, grounds.space, confidence, grounds.seed, grounds.told)
+    return _recommendation(grounds, found.u.cpu(), bool(found.is_confident))
 
 
 def best_from(grounds: Grounds) -> Recommendation | None:
@@ -192,14 +193,14 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
         alike = LEAST_CHANCE if _may_be_roughness(problem) else 1.0
         if max(chance) < HOPELESS:  # none is more probable than another: which one misses the least
             chance, alike = [-_shortfall(grounds, e) for e in each], 1.0
-        did = [_holds(problem, {**each[i].outcomes, **points[at].told}) for i, at in enumerate(some.tolist())]
+        did = [holds_all(problem, {**each[i].outcomes, **points[at].told}) for i, at in enumerate(some.tolist())]
         among = [own if is_so or not any(did) else -math.inf for own, is_so in zip(chance, did, strict=True)]
         wanted = [own >= max(among) + math.log(alike) for own in among]
     value = {i: problem.sign * each[i].outcomes[problem.objective] for i in range(len(each)) if wanted[i]}
     chosen = min(value, key=lambda i: value[i])
     at = int(some[chosen])
     found = _recommendation(grounds, U[at], held[chosen])
-    return replace(found, params=points[at].params, advice=_advice_alone(grounds, found))
+    return replace(found, params=points[at].params, advice=advice.alone(grounds, found))
 
 
 def _shortfall(grounds: Grounds, expectation: Expectation) -> float:
@@ -251,140 +252,3 @@ def _nearest(grounds: Grounds, u: Float[Tensor, " d"]) -> float | None:
     apart = (grounds.U - u).abs().amax(-1)
     others = apart[apart > SAME_ANSWER]
     return float(others.min()) if len(others) else None
-
-
-# -- in words --------------------------------------------------------------------------------------------------------
-
-
-def _advice_alone(grounds: Grounds, found: Recommendation) -> str:
-    if not found.is_confident and _is_exhausted(grounds):
-        return (
-            "Do not rely on it: every point was measured, and none holds every constraint. What another limit would "
-            "allow is said by `study.what_if` or `pesky what-if FILE`."
-        )
-    if not found.is_confident and found.is_measured and _holds(grounds.problem, found.told):
-        return "Do not rely on it: it held every constraint as measured, but not with its confidence. Go on measuring."
-    if not found.is_confident:
-        return "Do not rely on it: go on measuring until a point holds every constraint."
-    if found.is_measured and not _holds(grounds.problem, found.told):
-        return (
-            "Use it: it was measured, and holds every constraint with its confidence. That not all of them held as "
-            "measured is put down to noise."
-        )
-    if found.is_measured:
-        return "Use it: it was measured, and holds every constraint with its confidence."
-    return _unmeasured(found)
-
-
-def _is_exhausted(grounds: Grounds) -> bool:
-    """Whether there is nothing left to be measured: no other point, and no noise that a second value would tell of."""
-    problem, size = grounds.problem, grounds.space.size
-    if not grounds.is_exact or size is None:
-        return False
-    return sum(each.is_complete(problem) and grounds.space.contains(each.params) for each in grounds.points) >= size
-
-
-def _unmeasured(found: Recommendation) -> str:
-    if found.is_measured:
-        return "It was measured."
-    what = "Only partly measured" if found.evaluations else "Not measured"
-    return f"{what} here: measure it before you use it, with `study.ask(confirm=True)` or `pesky ask FILE --confirm`."
-
-
-def _versus(other: Recommendation, better: float) -> str:
-    """What the other candidate is, and how probably the model's point is the better one of the two."""
-    if other.is_measured:
-        ids = ", ".join(f"#{id_}" for id_ in other.evaluations)
-        return (
-            f"With a probability of {better:.0%} it is better than the best measured point ({ids}), "
-            f"where {other.objective} is {other.expected:.6g}: `study.best()`."
-        )
-    return (
-        f"The model expects {other.objective} = {other.expected:.6g} ± {other.deviation:.2g} at a point that was not "
-        f"measured; that it is better has a probability of {better:.0%} only."
-    )
-
-
-def _promised_in_vain(model: Recommendation, broken: Sequence[Evaluation]) -> str:
-    ids = " and ".join(f"#{e.id}" for e in broken)
-    return (
-        f"The model expects {model.objective} = {model.expected:.6g} at a point that was not measured; but so it did "
-        f"of {ids}, which do not hold every constraint or are no better than what was measured before."
-    )
-
-
-def _failed(failures: Sequence[Evaluation]) -> str:
-    """That a point was tried in vain, and why."""
-    return f"#{failures[-1].id} was measured here and {_why(failures)}."
-
-
-def _failed_elsewhere(model: Recommendation, failures: Sequence[Evaluation]) -> str:
-    return f"The model expects {model.objective} = {model.expected:.6g} where #{failures[-1].id} {_why(failures)}."
-
-
-def _why(failures: Sequence[Evaluation]) -> str:
-    error = failures[-1].error
-    return f"failed ({error})" if error else "failed"
-
-
-def _passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
-    """Of a point that measured better and held every constraint as measured, why it is not the answer; or nothing."""
-    problem, objective = grounds.problem, grounds.problem.objective
-    better = [
-        point
-        for point in grounds.points
-        if objective in point.told
-        and point.is_complete(problem)
-        and problem.sign * (found.expected - point.told[objective]) > 0
-        and _holds(problem, point.told)
-        and grounds.space.contains(point.params)
-        and point.params != found.params
-    ]
-    if not better:
-        return []
-    point = min(better, key=lambda each: problem.sign * each.told[objective])
-    u = grounds.space.encode(point.params)
-    (believed,) = grounds.expect(u[None], [point.exact(grounds.noiseless)])
-    short = {
-        text: p
-        for (text, p), asked in zip(believed.probabilities.items(), problem.confidences, strict=True)
-        if p < asked
-    }
-    if not short:
-        return []
-    text = min(short, key=lambda each: short[each])
-    ids = ", ".join(f"#{e.id}" for e in point.evaluations)
-    return [
-        f"{ids} measured {objective} = {point.told[objective]:.6g}, but holds {text} with a probability of "
-        f"{short[text]:.2f} only."
-    ]
-
-
-def _contradicted(grounds: Grounds, found: Recommendation) -> list[str]:
-    """Which outcomes that have no noise were told in different ways at one point: at this one, or else at another.
-
-    All of the belief suffers from it.
-    """
-    here, said = grounds.at(grounds.space.encode(found.params)), {}
-    exact = [name for name, noise in grounds.problem.noise.items() if noise == 0]
-    for point in sorted(grounds.points, key=lambda point: point is not here):
-        for name in point.exact(exact).keys() - said:
-            told = [e for e in point.evaluations if name in e.outcomes]
-            values = [e.outcomes[name] for e in told]
-            if values and not math.isclose(min(values), max(values), rel_tol=1e-6, abs_tol=1e-12):
-                where = "Here" if point is here else f"At one point ({', '.join(f'#{e.id}' for e in told)})"
-                each = " and ".join(f"{value:.6g}" for value in sorted(set(values)))
-                said[name] = (
-                    f"{where} {name} was told as {each}, though it is said to have no noise, and their mean is taken: "
-                    "exclude what is wrong, or leave its noise to be found out."
-                )
-    return [*said.values()]
-    for name in point.exact([name for name, noise in grounds.problem.noise.items() if noise == 0]):
-        values = [e.outcomes[name] for e in point.evaluations if name in e.outcomes]
-        if values and not math.isclose(min(values), max(values), rel_tol=1e-6, abs_tol=1e-12):
-            each = " and ".join(f"{value:.6g}" for value in sorted(set(values)))
-            said.append(
-                f"Here {name} was told as {each}, though it is said to have no noise, and their mean is taken: "
-                "exclude what is wrong, or leave its noise to be found out."
-            )
-    return said

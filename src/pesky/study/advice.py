@@ -1,0 +1,147 @@
+"""What a recommendation says of itself: whether to use it, what the other candidate is, and what speaks against it."""
+
+import math
+from collections.abc import Sequence
+
+from pesky.store import Evaluation
+from pesky.study.grounds import Grounds
+from pesky.study.measured import holds_all
+from pesky.study.recommendation import Recommendation
+
+
+def alone(grounds: Grounds, found: Recommendation) -> str:
+    """Whether to use a point, whatever others there are."""
+    if not found.is_confident and _is_exhausted(grounds):
+        return (
+            "Do not rely on it: every point was measured, and none holds every constraint. What another limit would "
+            "allow is said by `study.what_if` or `pesky what-if FILE`."
+        )
+    if not found.is_confident and found.is_measured and holds_all(grounds.problem, found.told):
+        return "Do not rely on it: it held every constraint as measured, but not with its confidence. Go on measuring."
+    if not found.is_confident:
+        return "Do not rely on it: go on measuring until a point holds every constraint."
+    if found.is_measured and not holds_all(grounds.problem, found.told):
+        return (
+            "Use it: it was measured, and holds every constraint with its confidence. That not all of them held as "
+            "measured is put down to noise."
+        )
+    if found.is_measured:
+        return "Use it: it was measured, and holds every constraint with its confidence."
+    return unmeasured(found)
+
+
+def _is_exhausted(grounds: Grounds) -> bool:
+    """Whether there is nothing left to be measured: no other point, and no noise that a second value would tell of."""
+    problem, size = grounds.problem, grounds.space.size
+    if not grounds.is_exact or size is None:
+        return False
+    return sum(each.is_complete(problem) and grounds.space.contains(each.params) for each in grounds.points) >= size
+
+
+def unmeasured(found: Recommendation) -> str:
+    """What to do with a point that was not measured wholly."""
+    if found.is_measured:
+        return "It was measured."
+    what = "Only partly measured" if found.evaluations else "Not measured"
+    return f"{what} here: measure it before you use it, with `study.ask(confirm=True)` or `pesky ask FILE --confirm`."
+
+
+def versus(other: Recommendation, better: float) -> str:
+    """What the other candidate is, and how probably the model's point is the better one of the two."""
+    if other.is_measured:
+        ids = ", ".join(f"#{id_}" for id_ in other.evaluations)
+        return (
+            f"With a probability of {better:.0%} it is better than the best measured point ({ids}), "
+            f"where {other.objective} is {other.expected:.6g}: `study.best()`."
+        )
+    return (
+        f"The model expects {other.objective} = {other.expected:.6g} ± {other.deviation:.2g} at a point that was not "
+        f"measured; that it is better has a probability of {better:.0%} only."
+    )
+
+
+def promised_in_vain(model: Recommendation, broken: Sequence[Evaluation]) -> str:
+    """Why nothing is believed of a point that was not measured: the last such ones were no better."""
+    ids = " and ".join(f"#{e.id}" for e in broken)
+    return (
+        f"The model expects {model.objective} = {model.expected:.6g} at a point that was not measured; but so it did "
+        f"of {ids}, which do not hold every constraint or are no better than what was measured before."
+    )
+
+
+def failed_here(failures: Sequence[Evaluation]) -> str:
+    """That a point was tried in vain, and why."""
+    return f"#{failures[-1].id} was measured here and {_why(failures)}."
+
+
+def failed_elsewhere(model: Recommendation, failures: Sequence[Evaluation]) -> str:
+    """That the best point by the model is one where measuring failed."""
+    return f"The model expects {model.objective} = {model.expected:.6g} where #{failures[-1].id} {_why(failures)}."
+
+
+def _why(failures: Sequence[Evaluation]) -> str:
+    error = failures[-1].error
+    return f"failed ({error})" if error else "failed"
+
+
+def passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
+    """Of a point that measured better and held every constraint as measured, why it is not the answer; or nothing."""
+    problem, objective = grounds.problem, grounds.problem.objective
+    better = [
+        point
+        for point in grounds.points
+        if objective in point.told
+        and point.is_complete(problem)
+        and problem.sign * (found.expected - point.told[objective]) > 0
+        and holds_all(problem, point.told)
+        and grounds.space.contains(point.params)
+        and point.params != found.params
+    ]
+    if not better:
+        return []
+    point = min(better, key=lambda each: problem.sign * each.told[objective])
+    u = grounds.space.encode(point.params)
+    (believed,) = grounds.expect(u[None], [point.exact(grounds.noiseless)])
+    short = {
+        text: p
+        for (text, p), asked in zip(believed.probabilities.items(), problem.confidences, strict=True)
+        if p < asked
+    }
+    if not short:
+        return []
+    text = min(short, key=lambda each: short[each])
+    ids = ", ".join(f"#{e.id}" for e in point.evaluations)
+    return [
+        f"{ids} measured {objective} = {point.told[objective]:.6g}, but holds {text} with a probability of "
+        f"{short[text]:.2f} only."
+    ]
+
+
+def contradicted(grounds: Grounds, found: Recommendation) -> list[str]:
+    """Which outcomes that have no noise were told in different ways at one point: at this one, or else at another.
+
+    All of the belief suffers from it.
+    """
+    here, said = grounds.at(grounds.space.encode(found.params)), {}
+    exact = [name for name, noise in grounds.problem.noise.items() if noise == 0]
+    for point in sorted(grounds.points, key=lambda point: point is not here):
+        for name in point.exact(exact).keys() - said:
+            told = [e for e in point.evaluations if name in e.outcomes]
+            values = [e.outcomes[name] for e in told]
+            if values and not math.isclose(min(values), max(values), rel_tol=1e-6, abs_tol=1e-12):
+                where = "Here" if point is here else f"At one point ({', '.join(f'#{e.id}' for e in told)})"
+                each = " and ".join(f"{value:.6g}" for value in sorted(set(values)))
+                said[name] = (
+                    f"{where} {name} was told as {each}, though it is said to have no noise, and their mean is taken: "
+                    "exclude what is wrong, or leave its noise to be found out."
+                )
+    return [*said.values()]
+    for name in point.exact([name for name, noise in grounds.problem.noise.items() if noise == 0]):
+        values = [e.outcomes[name] for e in point.evaluations if name in e.outcomes]
+        if values and not math.isclose(min(values), max(values), rel_tol=1e-6, abs_tol=1e-12):
+            each = " and ".join(f"{value:.6g}" for value in sorted(set(values)))
+            said.append(
+                f"Here {name} was told as {each}, though it is said to have no noise, and their mean is taken: "
+                "exclude what is wrong, or leave its noise to be found out."
+            )
+    return said
