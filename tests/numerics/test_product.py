@@ -10,12 +10,12 @@ from pesky.numerics.product import LEAST, product
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_it_is_the_product(batch, dtype):
     generator = torch.Generator().manual_seed(0)
-    A = torch.randn(*batch, 300, 150, dtype=torch.float64, generator=generator)
-    B = torch.randn(150, 200, dtype=torch.float64, generator=generator).expand(*batch, 150, 200)
-    assert A.shape[-2] * A.shape[-1] * B.shape[-1] > LEAST
+    A = torch.randn(*batch, 600, 200, dtype=torch.float64, generator=generator)
+    B = torch.randn(200, 400, dtype=torch.float64, generator=generator).expand(*batch, 200, 400)
+    assert A.numel() * B.shape[-1] > LEAST
     found = product(A.to(dtype), B.to(dtype))
     assert found.dtype == dtype
-    torch.testing.assert_close(found.double(), A @ B, rtol=0, atol=2e-4 if dtype == torch.float32 else 1e-12)
+    torch.testing.assert_close(found.double(), A @ B, rtol=0, atol=3e-4 if dtype == torch.float32 else 1e-12)
 
 
 def test_of_transposed_and_of_small_matrices():
