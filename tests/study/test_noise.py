@@ -9,7 +9,7 @@ from study.quick import COUPLED, measure, quick
 
 from pesky import Problem, Real, Study
 from pesky.store import Evaluation
-from pesky.study.noise import as_of_last_question, in_words
+from pesky.study.in_words import noise_as_of_last_question, noise_in_words
 
 UNDECLARED = replace(COUPLED, noise=None)
 POINTS = torch.rand(40, 2, generator=torch.Generator().manual_seed(3), dtype=torch.float64).tolist()
@@ -44,10 +44,10 @@ def test_it_is_kept_with_questions_and_said_by_them():
     s = quick(UNDECLARED)
     s.run(measure, budget=8, progress=False)
     full = max((e for e in s.evaluations.values() if e.why and "noise" in e.why), key=lambda e: e.id)
-    kept = as_of_last_question(s.evaluations.values())
+    kept = noise_as_of_last_question(s.evaluations.values())
     assert kept.keys() == {"f", "c"}
-    assert f"as the values said: {in_words(kept)}" in str(s.explain(full))
-    assert as_of_last_question(list[Evaluation]()) == {}
+    assert f"as the values said: {noise_in_words(kept)}" in str(s.explain(full))
+    assert noise_as_of_last_question(list[Evaluation]()) == {}
     declared = quick(replace(COUPLED, noise=0.0))
     declared.run(measure, budget=6, progress=False)
     assert not any("noise" in (e.why or {}) for e in declared.evaluations.values())

@@ -42,7 +42,7 @@ def _plain(file: "StudyFile", kept: "Snapshot") -> dict[str, object]:
     from pesky.cli.stored_study import storage_shown
     from pesky.run.spending import spent
     from pesky.study.export import as_dict
-    from pesky.study.noise import as_of_last_question as noise_then
+    from pesky.study.in_words import noise_as_of_last_question
     from pesky.study.outliers import as_of_last_question
 
     by_id = {e.id: e for e in kept.evaluations}
@@ -53,7 +53,7 @@ def _plain(file: "StudyFile", kept: "Snapshot") -> dict[str, object]:
         "spent": spent(by_id, kept.problem),
         "is_confirmed": _is_confirmed(kept),
         "outliers": [asdict(each) for each in as_of_last_question(kept.evaluations)],
-        "noise": noise_then(kept.evaluations),
+        "noise": noise_as_of_last_question(kept.evaluations),
         "budget": file.budget.model_dump(),
         "set_aside": kept.set_aside,
         **{state: [as_dict(e) for e in _in(kept, state)] for state in ("running", "pending", "lost", "failed")},
@@ -76,9 +76,7 @@ def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
     from pesky.cli.stored_study import storage_shown
     from pesky.run.spending import spent
     from pesky.store.transitions import counts
-    from pesky.study.in_words import first_line
-    from pesky.study.noise import as_of_last_question as noise_then
-    from pesky.study.noise import in_words
+    from pesky.study.in_words import first_line, noise_as_of_last_question, noise_in_words
     from pesky.study.outliers import as_of_last_question
     from pesky.wording import counted, duration
 
@@ -98,8 +96,8 @@ def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
         yield f"  and {len(failed) - LATEST} more: pesky show {file.path.name} --state failed"
     for each in as_of_last_question(kept.evaluations):
         yield f"  {each}; `pesky correct` or `pesky exclude` if it is wrong"
-    if noise := noise_then(kept.evaluations):
-        yield f"noise, which the file does not declare, as the values say: {in_words(noise)}"
+    if noise := noise_as_of_last_question(kept.evaluations):
+        yield f"noise, which the file does not declare, as the values say: {noise_in_words(noise)}"
     by_id = {e.id: e for e in kept.evaluations}
     costs = spent(by_id, kept.problem)
     for task, cost in costs.items():

@@ -16,7 +16,7 @@ from pesky.optimum.sample import Optima
 from pesky.problem.fields import FrozenDict
 from pesky.space import Space
 from pesky.store import Evaluation, State
-from pesky.study.noise import in_words
+from pesky.study.in_words import noise_in_words
 from pesky.study.outliers import Outlier
 
 BINS = 10
@@ -102,7 +102,7 @@ class Explanation:
         if self.infeasible:
             lines.append(f"  {self.infeasible:.0%} of the functions that fit the data have no feasible point")
         if self.noise:
-            lines.append(f"  noise, which was not declared, as the values said: {in_words(self.noise)}")
+            lines.append(f"  noise, which was not declared, as the values said: {noise_in_words(self.noise)}")
         lines += [f"  {each}" for each in self.left_out]
         return "\n".join(lines)
 

@@ -1,4 +1,10 @@
-"""What became of an evaluation, for people to read: why it failed, what was changed of it, whether it was feasible."""
+"""What became of an evaluation, for people to read: why it failed, what was changed of it, whether it was feasible.
+
+And what was found out of the noise, as it is kept with questions: whoever reads that needs no model.
+"""
+
+from collections.abc import Collection, Mapping
+from typing import Any
 
 from pesky.problem import Problem
 from pesky.problem.known import values_at
@@ -42,3 +48,17 @@ def is_feasible(evaluation: Evaluation, problem: Problem) -> bool | None:
     if not all(held):
         return False
     return True if len(held) == len(problem.constraints) and evaluation.state is State.DONE else None
+
+
+def noise_in_words(noise: Mapping[str, float]) -> str:
+    """Each outcome with the deviation of its measurements."""
+    return ", ".join(
+        f"{one_line(name)} {each:.3g}" if each else f"{one_line(name)} none" for name, each in noise.items()
+    )
+
+
+def noise_as_of_last_question(evaluations: Collection[Evaluation]) -> dict[str, float]:
+    """What was kept with the last question that knew of it, of outcomes whose noise nobody declared."""
+    asked = [e for e in evaluations if e.why is not None and "noise" in e.why]
+    kept: Any = max(asked, key=lambda e: e.id).why if asked else None
+    return {} if kept is None else dict(kept["noise"])

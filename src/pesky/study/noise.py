@@ -1,13 +1,9 @@
 """How much measurements scatter: as was declared, or else as their values say."""
 
-from collections.abc import Collection, Mapping
-from typing import Any
-
 from pesky.model.belief import Belief, over_hyper_samples
 from pesky.model.hyper import is_noise_free
 from pesky.observations import Observations
 from pesky.problem import Problem
-from pesky.store import Evaluation
 
 
 def noiseless(problem: Problem, belief: Belief) -> set[str]:
@@ -37,15 +33,3 @@ def as_reasons(problem: Problem, belief: Belief, observations: Observations) -> 
     found, names = noise_of(problem, belief, observations), inferred(problem)
     own = {name: float(f"{noise:.3g}") for name, noise in found.items() if name in names}
     return {"noise": own} if own else {}
-
-
-def in_words(noise: Mapping[str, float]) -> str:
-    """Each outcome with its noise."""
-    return ", ".join(f"{name} {noise:.3g}" if noise else f"{name} none" for name, noise in noise.items())
-
-
-def as_of_last_question(evaluations: Collection[Evaluation]) -> dict[str, float]:
-    """What was kept with the last question that knew of it."""
-    asked = [e for e in evaluations if e.why is not None and "noise" in e.why]
-    kept: Any = max(asked, key=lambda e: e.id).why if asked else None
-    return {} if kept is None else dict(kept["noise"])
