@@ -28,10 +28,6 @@ def checked_outcomes(
 
 def finite_number(name: str, given: object) -> float:
     """What was told of an outcome that is a number."""
-    if type(given).__name__ in ("bool", "bool_"):  # a number, but to Python and NumPy only
-        raise DataError(
-            f"the outcome {name!r} was {given!r}: expected a number; of a yes or no the constraint is '{name} is true'."
-        )
     value = number(given)
     if not math.isfinite(value):
         raise DataError(f"the outcome {name!r} was {given!r}: expected a finite number; leave it out if it has none.")
