@@ -655,3 +655,29 @@ class TestConfirmOnTheWay:
     def test_a_share_that_is_none_is_refused(self, share):
         with pytest.raises(ProblemError, match="confirming_share was"):
             quick(confirming_share=share)
+
+
+def test_what_was_begun_is_finished_at_the_end_though_the_model_expects_a_trifle_elsewhere():
+    """A parameter that matters to nothing leaves the model's best point anywhere along it."""
+    space = {"x": Real(0, 10), "y": Real(0, 10)}
+    tasks = {"sim": Task(["cost"], cost=1), "therm": Task(["heat"], cost=5)}
+    study = Study(Problem(space, minimize="cost", constraints=["heat <= 6"], tasks=tasks), seed=0)
+    sims = [
+        (7.6, 8.2),
+        (4.5, 5.4),
+        (3.6, 1.2),
+        (0.6, 9.3),
+        (0.0, 0.3),
+        (0.0, 5.4),
+        (0.0, 0.0),
+        (0.03, 2.2),
+        (0.03, 7.3),
+    ]
+    for i, (x, y) in enumerate(sims):
+        study.add({"x": x, "y": y}, {"cost": x + (0.1 if i == 3 else 0.0)})
+    for x, y in [(7.6, 8.2), (4.5, 5.4), (1.5, 1.4), (0.06, 0.1)]:
+        study.add({"x": x, "y": y}, {"heat": x})
+    asked = study.ask(confirm=True)
+    assert (asked.task, at(asked.params)) in [("therm", point) for point in sims]
+    study.tell(asked, {"heat": asked.params["x"]})
+    assert study.recommend().is_measured

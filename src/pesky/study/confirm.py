@@ -81,7 +81,7 @@ def early_question(
     wanted = target
     if target.is_measured:
         wanted = _bolder(grounds) if is_no_better(grounds, best_anywhere(grounds), target) else None
-    return None if wanted is None else _question_for(wanted, grounds, evaluations, tasks, min_probability, CLEARLY)
+    return None if wanted is None else _question_for(wanted, grounds, evaluations, tasks, min_probability)
 
 
 def _beats_measured(grounds: Grounds, target: Recommendation, trivial: float = TRIVIAL) -> bool:
@@ -101,16 +101,15 @@ def _question_for(
     evaluations: Mapping[int, Evaluation],
     tasks: Sequence[str],
     min_probability: float | None,
-    trivial: float = TRIVIAL,
 ) -> Question | None:
     """What is left at a point that was measured in part and is as good as the target; if nothing is, at the target.
 
     Every value that is told moves the target a little: followed, it would never be measured wholly. As good is what is
-    worse by a `trivial` part of the range of measured values, and still better than what was measured wholly.
+    not `CLEARLY` worse, and still better than what was measured wholly.
     """
     begun = best_of(grounds, [point for point in grounds.points if not point.is_complete(grounds.problem)])
     targets = [target]
-    if begun is not None and begun.is_confident and is_no_better(grounds, target, begun, trivial):
+    if begun is not None and begun.is_confident and is_no_better(grounds, target, begun, CLEARLY):
         targets = [begun, target] if _beats_measured(grounds, begun) else targets
     questions = (_question_at(each, grounds, evaluations, tasks, min_probability) for each in targets)
     return next((question for question in questions if question is not None), None)
