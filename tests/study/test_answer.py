@@ -679,5 +679,5 @@ def test_what_was_begun_is_finished_at_the_end_though_the_model_expects_a_trifle
         study.add({"x": x, "y": y}, {"heat": x})
     asked = study.ask(confirm=True)
     assert (asked.task, at(asked.params)) in [("therm", point) for point in sims]
-    study.tell(asked, {"heat": asked.params["x"]})
+    study.tell(asked, {"heat": at(asked.params)[0]})
     assert study.recommend().is_measured
