@@ -1,9 +1,12 @@
 """Points that cannot be the solution are left out, and no others."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from small_beliefs import make_belief
 
+from pesky.model import Hyperparameters
 from pesky.optimum.minimize import best_candidates
 from pesky.optimum.screen import possible_solutions
 
@@ -29,9 +32,14 @@ def test_where_no_point_certainly_holds_all_are_kept():
 
 
 def test_what_one_hyperparameter_sample_may_have_for_its_solution_is_kept():
-    belief, X = make_belief(rows=2, n=30, seed=2, offsets=(1.0,)), everywhere()
-    doubtful = make_belief(rows=2, n=3, seed=2, offsets=(1.0,))
-    assert len(possible_solutions(belief, X)) < len(possible_solutions(doubtful, X))
+    one, X = make_belief(rows=2, n=30, seed=2, offsets=(1.0,)), everywhere()
+    h = one.hyperparameters
+    other = replace(one, hyperparameters=h._replace(lengthscale=0.4 * h.lengthscale))
+    both = replace(one, hyperparameters=Hyperparameters(*map(torch.stack, zip(h, other.hyperparameters, strict=True))))
+    kept = {tuple(x) for x in possible_solutions(both, X).tolist()}
+    of_each = [{tuple(x) for x in possible_solutions(each, X).tolist()} for each in (one, other)]
+    assert of_each[0] != of_each[1]
+    assert kept == of_each[0] | of_each[1]
 
 
 def test_of_very_many_data_all_are_kept(monkeypatch):

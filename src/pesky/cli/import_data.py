@@ -93,7 +93,8 @@ def _check_new(kept: "Iterable[Evaluation]", new: "Sequence[Datum]") -> None:
 
 def _ids(ids: list[int]) -> str:
     """Numbers of evaluations, those in a row by their ends."""
-    ends = [i for i in ids if i - 1 not in ids], [i for i in ids if i + 1 not in ids]
+    every = set(ids)
+    ends = [i for i in ids if i - 1 not in every], [i for i in ids if i + 1 not in every]
     parts = [f"#{low}" if low == high else f"#{low} to #{high}" for low, high in zip(*ends, strict=True)]
     return ", ".join(parts[:SHOWN]) + (", .." if len(parts) > SHOWN else "")
 

@@ -124,8 +124,9 @@ def contradicted(grounds: Grounds, found: Recommendation) -> list[str]:
     """
     here, said = grounds.at(grounds.space.encode(found.params)), {}
     exact = [name for name, noise in grounds.problem.noise.items() if noise == 0]
-    for point in sorted(grounds.points, key=lambda point: point is not here):
-        for name in point.exact(exact).keys() - said:
+    several = [point for point in grounds.points if len(point.evaluations) > 1]
+    for point in sorted(several, key=lambda point: point is not here):
+        for name in (name for name in exact if name not in said):
             told = [e for e in point.evaluations if name in e.outcomes]
             values = [e.outcomes[name] for e in told]
             if values and not math.isclose(min(values), max(values), rel_tol=1e-6, abs_tol=1e-12):
