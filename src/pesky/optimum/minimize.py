@@ -13,6 +13,7 @@ from torch import Tensor
 from pesky.likelihood import Conditions
 from pesky.model.belief import Paths, RoughPaths
 from pesky.numerics import separable
+from pesky.numerics.least import argmin
 
 FEASIBLE = 1e-6
 """Violations up to this, in prior deviations, count as feasible."""
@@ -86,12 +87,12 @@ def lowest_feasible(
     if mask is not None:
         objective = torch.where(mask[..., None, :], objective, torch.inf)
     if z.shape[-3] == 1:
-        return objective.argmin(-1), torch.ones_like(objective[..., 0], dtype=torch.bool)
+        return argmin(objective), torch.ones_like(objective[..., 0], dtype=torch.bool)
     # Sums instead of choices by a mask, which take five times as long.
     short = z[..., 1:, :, :].amin(-3).clamp(max=0.0)
     if mask is not None:
         short = torch.where(mask[..., None, :], short, -1.0)
-    which = torch.add(objective, short, alpha=-BEYOND).min(-1).indices
+    which = argmin(torch.add(objective, short, alpha=-BEYOND))
     is_feasible = torch.gather(short, -1, which[..., None])[..., 0] == 0
     nowhere = (~is_feasible).nonzero(as_tuple=True)
     if len(nowhere[0]):
@@ -99,7 +100,7 @@ def lowest_feasible(
         constraints = z[..., 1:, :, :].movedim(-3, -2)[nowhere] / deviation[batch_element][..., 1:, None]
         violation = constraints.clamp(max=0.0).square().sum(-2)
         violation = violation if mask is None else torch.where(mask[batch_element], violation, torch.inf)
-        which[nowhere] = violation.argmin(-1)
+        which[nowhere] = argmin(violation)
     return which, is_feasible
 
 
