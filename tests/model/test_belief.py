@@ -1,14 +1,17 @@
 """What is one study's, and what each of its hyperparameter samples has."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import torch
 from contexts import samples_of
 from small_beliefs import make_belief
 
+from pesky.likelihood import Conditions
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.model.belief import (
     MANY_POINTS,
+    PosteriorMoments,
+    anchored,
     for_hyper_samples,
     hyperparameter_samples,
     over_hyper_samples,
@@ -16,6 +19,8 @@ from pesky.model.belief import (
     studies,
     union,
 )
+from pesky.model.derived import DerivedBelief
+from pesky.model.limited import with_conditions
 
 W, S = 3, 2
 """Studies, and hyperparameter samples of each."""
@@ -50,6 +55,23 @@ def test_beliefs_in_lockstep_are_those_of_each():
         torch.testing.assert_close(lockstep.points[i], alone.points)
     some = lockstep.of(torch.tensor([True, False, True]))
     torch.testing.assert_close(some.mean(X[[0, 2]]), lockstep.mean(X)[[0, 2]])
+
+
+@dataclass(frozen=True)
+class Plain(DerivedBelief):
+    """A belief that answers no more than it must."""
+
+
+def test_what_is_believed_at_fixed_points_comes_with_the_looks_from_there():
+    bare, X = make_belief(rows=3, noise=1e-10), torch.rand(7, 2, generator=torch.Generator().manual_seed(0))
+    P = torch.cat([X[:4], bare.points[:1]])
+    limited = with_conditions(bare, Conditions((1,), (1,), torch.tensor([0.1]), 3))
+    for belief in (bare, limited, Plain(bare)):
+        here, evaluate = anchored(belief, P)
+        torch.testing.assert_close(
+            here, PosteriorMoments(bare.mean(P), bare.variance(P), bare.covariance(P, P)), rtol=1e-6, atol=1e-9
+        )
+        torch.testing.assert_close(evaluate(X), bare.evaluator(P)(X))
 
 
 def test_points_are_the_same_for_all_samples_of_a_study():

@@ -7,7 +7,7 @@ from small_beliefs import difference_quotient, make_belief
 
 from pesky import Choice, Integer, Problem, Real
 from pesky.infer.gaussian import cholesky
-from pesky.model.belief import Belief, Paths, for_hyper_samples
+from pesky.model.belief import Belief, Paths, anchored, for_hyper_samples
 from pesky.model.botorch import BotorchBelief
 from pesky.model.exact import ExactRow, WithExactRows, with_exact_rows, without_exact_rows
 from pesky.model.gp import VARIANCE_FLOOR
@@ -108,6 +108,9 @@ def test_a_view_sees_what_the_belief_says(inner, known):
     torch.testing.assert_close(seen.mean, belief.mean(X))
     torch.testing.assert_close(seen.variance, belief.variance(X))
     torch.testing.assert_close(seen.covariance, belief.covariance(P, X))
+    anchors = anchored(belief, P)
+    torch.testing.assert_close(anchors.evaluate(X), seen)
+    torch.testing.assert_close(anchors.here, belief.evaluator(P)(P))
     assert (
         belief.evaluator(P)(P).covariance.diagonal(dim1=-2, dim2=-1)[..., places(known)[0], :].eq(VARIANCE_FLOOR).all()
     )

@@ -30,6 +30,14 @@ class Evaluator(Protocol):
     def __call__(self, X: Float[Tensor, "*b x d"]) -> PosteriorMoments: ...
 
 
+class Anchored(NamedTuple):
+    """A belief as it is looked at from fixed points."""
+
+    here: PosteriorMoments
+    """At these points themselves."""
+    evaluate: Evaluator
+
+
 @runtime_checkable
 class Paths(Protocol):
     """Functions drawn from a belief."""
@@ -135,6 +143,20 @@ class SelectsRows(Belief, Protocol):
     def select_rows(self, index: Int[Tensor, " r"]) -> Belief:
         """That of these rows; its points are those of all."""
         ...
+
+
+@runtime_checkable
+class Anchors(Belief, Protocol):
+    """A belief for which its own fixed points are no more work than to prepare looks from them."""
+
+    def anchored(self, P: Float[Tensor, "*b p d"]) -> Anchored: ...
+
+
+def anchored(belief: Belief, P: Float[Tensor, "*b p d"]) -> Anchored:
+    """What is believed at fixed points, and looks from there, of any belief."""
+    if isinstance(belief, Anchors):
+        return belief.anchored(P)
+    return Anchored(PosteriorMoments(belief.mean(P), belief.variance(P), belief.covariance(P, P)), belief.evaluator(P))
 
 
 def studies(belief: Marginals) -> torch.Size:

@@ -13,12 +13,14 @@ from torch import Tensor
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
 from pesky.model.belief import (
+    Anchored,
     Belief,
     Evaluator,
     InLockstep,
     Paths,
     PathsInLockstep,
     PosteriorMoments,
+    anchored,
     for_hyper_samples,
 )
 from pesky.model.gp import ERROR_FLOOR, VARIANCE_FLOOR
@@ -150,18 +152,25 @@ class WithExactRows:
     def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]:
         return self.merge(self.belief.covariance(X, Z), self._exact_covariance(X, Z), -3)
 
+    def anchored(self, P: Float[Tensor, "*b p d"]) -> Anchored:
+        here, measured = anchored(self.belief, P)
+        return Anchored(self._with_exact(here, P, P), self._evaluator(P, measured))
+
     def evaluator(self, P: Float[Tensor, "*b p d"]) -> Evaluator:
-        measured = self.belief.evaluator(P)
+        return self._evaluator(P, self.belief.evaluator(P))
 
-        def evaluate(X: Float[Tensor, "*b x d"]) -> PosteriorMoments:
-            moments = measured(X)
-            return PosteriorMoments(
-                self.merge(moments.mean, self.exact(X), -2),
-                self.merge(moments.variance, VARIANCE_FLOOR, -2),
-                self.merge(moments.covariance, self._exact_covariance(P, X), -3),
-            )
+    def _evaluator(self, P: Float[Tensor, "*b p d"], measured: Evaluator) -> Evaluator:
+        return lambda X: self._with_exact(measured(X), P, X)
 
-        return evaluate
+    def _with_exact(
+        self, moments: PosteriorMoments, P: Float[Tensor, "*b p d"], X: Float[Tensor, "*b x d"]
+    ) -> PosteriorMoments:
+        """These moments at X of the measured rows, with those of the known ones between them."""
+        return PosteriorMoments(
+            self.merge(moments.mean, self.exact(X), -2),
+            self.merge(moments.variance, VARIANCE_FLOOR, -2),
+            self.merge(moments.covariance, self._exact_covariance(P, X), -3),
+        )
 
     def paths(self, count: int, source: Source) -> PathsWithExactRows:
         return PathsWithExactRows(self, self.belief.paths(count, source))

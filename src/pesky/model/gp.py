@@ -18,7 +18,7 @@ from torch import Tensor
 from pesky.infer.gaussian import cholesky
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.gaussian import GaussianLikelihood
-from pesky.model.belief import Evaluator, PosteriorMoments, for_hyper_samples, union
+from pesky.model.belief import Anchored, Evaluator, PosteriorMoments, for_hyper_samples, union
 from pesky.model.hyper import Hyperparameters, is_noise_free, padded_gram
 from pesky.model.kernel import (
     Kernel,
@@ -232,12 +232,16 @@ class GaussianProcess:
         return self.prior_mean[..., None] + (self.weights[..., None, :] @ to_data)[..., 0, :]
 
     def variance(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x"]:
-        return self._variance(self._to_data(self._rows(X)))
+        return self._variance(self._half(self._to_data(self._rows(X))))
 
-    def _variance(self, to_data: Float[Tensor, "*b j n x"]) -> Float[Tensor, "*b j x"]:
-        explained = torch.linalg.solve_triangular(self.root, to_data, upper=False).square().sum(-2)
+    def _half(self, to_data: Float[Tensor, "*b j n x"]) -> Float[Tensor, "*b j n x"]:
+        """What, multiplied with its like, is the covariance that the data explain."""
+        return torch.linalg.solve_triangular(self.root, to_data, upper=False)
+
+    def _variance(self, half: Float[Tensor, "*b j n x"]) -> Float[Tensor, "*b j x"]:
         # Rounding leaves an error of this share of the amplitude, of either sign.
-        return (self.amplitude[..., None] - explained).clamp(min=VARIANCE_FLOOR * self.amplitude[..., None])
+        least = VARIANCE_FLOOR * self.amplitude[..., None]
+        return torch.maximum(self.amplitude[..., None] - half.square().sum(-2), least)
 
     def moments(self, X: Float[Tensor, "*b x d"]) -> Moments:
         """Mean, and variance of its error: of data without noise less than `variance` (METHOD 12.7)."""
@@ -250,7 +254,7 @@ class GaussianProcess:
         Data without noise are believed with that of the floor, S, lest their matrix K be singular. The mean is a sum of
         them with weights K^-1 k, and its error has the variance amplitude - k' K^-1 k - k' K^-1 S K^-1 k.
         """
-        half = torch.linalg.solve_triangular(self.root, prior, upper=False)
+        half = self._half(prior)
         if self._assumed_noise is None:
             return half
         solved = torch.linalg.solve_triangular(self.root.mT, half, upper=True)
@@ -318,12 +322,22 @@ class GaussianProcess:
 
     def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]:
         X, Z = self._rows(X), self._rows(Z)
-        solved = [torch.linalg.solve_triangular(self.root, self._to_data(P), upper=False) for P in (X, Z)]
-        return self._prior(X, Z) - solved[0].mT @ solved[1]
+        return self._prior(X, Z) - self._half(self._to_data(X)).mT @ self._half(self._to_data(Z))
+
+    def anchored(self, P: Float[Tensor, "*b p d"]) -> Anchored:
+        P = self._rows(P)
+        to_data = self._to_data(P)
+        half = self._half(to_data)
+        here = PosteriorMoments(self._mean(to_data), self._variance(half), self._prior(P, P) - half.mT @ half)
+        return Anchored(here, self._evaluator(P, half))
 
     def evaluator(self, P: Float[Tensor, "*b p d"]) -> Evaluator:
         P = self._rows(P)
-        solved = self._solve(self._to_data(P))
+        return self._evaluator(P, self._half(self._to_data(P)))
+
+    def _evaluator(self, P: Float[Tensor, "*b j p d"], half: Float[Tensor, "*b j n p"]) -> Evaluator:
+        """Looks from these points, of which half is known."""
+        solved = torch.linalg.solve_triangular(self.root.mT, half, upper=True)
         combined = torch.cat([solved.mT, self.weights[..., None, :]], -2)
         fixed = torch.cat([self.scaled_inputs.expand(*P.shape[:-2], -1, -1), P], -2)
         n = self.X.shape[-2]
@@ -334,7 +348,8 @@ class GaussianProcess:
             to_data = to_data if self._is_full else to_data * self._there[..., None]
             explained = combined @ to_data
             mean = self.prior_mean[..., None] + explained[..., -1, :]
-            return PosteriorMoments(mean, self._variance(to_data), prior[..., n:, :] - explained[..., :-1, :])
+            variance = self._variance(self._half(to_data))
+            return PosteriorMoments(mean, variance, prior[..., n:, :] - explained[..., :-1, :])
 
         return evaluate
 

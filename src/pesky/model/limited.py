@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.likelihood import Conditions, Likelihoods
-from pesky.model.belief import Belief, InLockstep
+from pesky.model.belief import Anchored, Belief, InLockstep, anchored
 from pesky.model.derived import DerivedBelief
 from pesky.model.moments import Expansion, Moments, expand, mean_at_points, moments_of
 
@@ -37,6 +37,9 @@ class WithConditions(DerivedBelief):
 
     def expand(self, X: Float[Tensor, "*b x d"]) -> Expansion:
         return expand(self.belief, X)
+
+    def anchored(self, P: Float[Tensor, "*b p d"]) -> Anchored:
+        return anchored(self.belief, P)
 
     def of(self, some: Bool[Tensor, " w"]) -> WithConditions:
         assert isinstance(self.belief, InLockstep)

@@ -181,7 +181,7 @@ def test_each_batch_element_is_by_itself():
     for i in range(2):
         one = replace(alone[i], y=alone[0].y)
         mine = JointSamples(*(part[i] for part in draws))
-        own = type(whitened)(one.evaluator(cells), whitened.whitening[i], cells)
+        own = type(whitened)(one.evaluator(cells), whitened.whitening[i], cells, one.evaluator(cells)(cells))
         single = acquisition(one, own, cells, mine, seeds[i] + 6).forward(X[i])
         torch.testing.assert_close(together[i], single)
 

@@ -58,7 +58,7 @@ def active_rows(belief: Belief, cells: Float[Tensor, "*b n d"]) -> ActiveRows:
 
 def may_be_violated(belief: Belief, cells: Float[Tensor, "*b n d"]) -> Bool[Tensor, "*b j"]:
     """Whether each row is less than `DEVIATIONS` inside of one of its bounds anywhere."""
-    mean, deviation = belief.mean(cells), belief.variance(cells).sqrt()
+    mean, variance, _ = belief.evaluator(cells[..., :0, :])(cells)
     low, high = belief.likelihoods.bounds(belief.amplitude)
-    margin = DEVIATIONS * deviation
+    margin = DEVIATIONS * variance.sqrt()
     return ((mean - margin < low[..., None]) | (mean + margin > high[..., None])).any(-1)

@@ -15,7 +15,15 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.model.belief import Belief, Evaluator, PosteriorMoments, for_hyper_samples, over_hyper_samples, studies
+from pesky.model.belief import (
+    Belief,
+    Evaluator,
+    PosteriorMoments,
+    anchored,
+    for_hyper_samples,
+    over_hyper_samples,
+    studies,
+)
 
 SMALLEST = 1e-10
 """Variances below this share of the prior amplitude are rounding errors: what they would explain stays in the
@@ -102,9 +110,11 @@ class WhitenedBelief(NamedTuple):
     """Applied to the covariance with the inducing points, it gives the loadings."""
     points: Float[Tensor, "*b k d"]
     """The inducing points."""
+    here: PosteriorMoments
+    """What is believed there."""
 
     def __call__(self, X: Float[Tensor, "*b x d"]) -> tuple[PosteriorMoments, Float[Tensor, "*b j r x"]]:
-        moments = self.evaluate(X)
+        moments = self.here if X is self.points else self.evaluate(X)
         return moments, self.whitening @ moments.covariance
 
 
@@ -113,7 +123,8 @@ def whiten(belief: Belief, points: Float[Tensor, "*b k d"], counts: Sequence[int
 
     `counts` is how many each of the studies in lockstep has, the first ones, if not all.
     """
-    covariance, is_own = belief.covariance(points, points), None
+    here, evaluate = anchored(belief, points)
+    covariance, is_own = here.covariance, None
     if counts is not None and studies(belief):
         own = torch.tensor(counts, device=points.device).view(-1, *(1,) * (covariance.dim() - 2))
         is_own = torch.arange(points.shape[-2], device=points.device) < own
@@ -127,7 +138,7 @@ def whiten(belief: Belief, points: Float[Tensor, "*b k d"], counts: Sequence[int
         by_axes = torch.nn.functional.pad(by_axes, (0, 0, 0, rank - by_axes.shape[-2]))
         is_apart = is_apart.view(*is_apart.shape, *(1,) * (covariance.dim() - is_apart.dim()))
         whitening = torch.where(is_apart, whitening[..., :rank, :], by_axes)
-    return WhitenedBelief(belief.evaluator(points), whitening.contiguous(), points)
+    return WhitenedBelief(evaluate, whitening.contiguous(), points, here)
 
 
 def _by_pivots(
