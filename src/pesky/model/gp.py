@@ -354,11 +354,11 @@ class GaussianProcess:
         return evaluate
 
     def paths(self, count: int, source: Source) -> RandomFeaturePaths:
-        shape, pairs, d = tuple(self.amplitude.shape), FEATURES // 2, self.X.shape[-1]
+        shape, half, pairs, d = tuple(self.amplitude.shape), -(-count // 2), FEATURES // 2, self.X.shape[-1]
 
         def draw(width: int, widths: list[int] | None = None) -> Tensor:
             # Drawn in single precision, at a third of the time: seven digits of a random number are enough.
-            return normal(source, *shape, count, width, like=self.y, dtype=torch.float32, widths=widths)
+            return normal(source, *shape, half, width, like=self.y, dtype=torch.float32, widths=widths)
 
         frequency = self._for_rows(frequencies(self.kernel, pairs, d, source).to(self.y))
         scale = (self.amplitude / pairs).sqrt()[..., None, None]
@@ -367,8 +367,7 @@ class GaussianProcess:
         prior = phase.cos() @ cosine.mT + phase.sin() @ sine.mT
         variance = self.noise[..., None] if self.data_noise is None else self.data_noise
         noise = variance.sqrt()[..., None] * draw(self.X.shape[-2], self._data_of_each()).flip(-1).mT
-        residual = (self._values - self.prior_mean[..., None])[..., None] - prior - noise
-        solved = self._solve(torch.where(self._there[..., None], residual, 0.0))
+        lacking = self._solve(torch.where(self._there[..., None], -prior - noise, 0.0))
         return RandomFeaturePaths(
             kernel=self.kernel,
             inputs=self.scaled_inputs,
@@ -377,9 +376,11 @@ class GaussianProcess:
             frequency=frequency,
             cosine=cosine,
             sine=sine,
-            correction=self.amplitude[..., None, None] * solved.mT,
+            correction=self.amplitude[..., None, None] * lacking.mT,
             snap=self.snap,
             free=self._free,
+            center=self.amplitude[..., None] * self.weights,
+            count=count,
         )
 
     def _for_rows(self, frequency: Float[Tensor, "*w r d"]) -> Float[Tensor, "*#f r d"]:
