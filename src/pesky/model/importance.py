@@ -37,7 +37,7 @@ class _Posterior:
         self.kernel: Kernel = kernel
         self.o, self.counts = o, counts
         self.typical, self.infer_noise = typical_amplitude(o.y, o.mask), torch.isnan(o.noise)
-        self.lower, self.upper = log_bounds(o.X.shape[-1], self.typical)
+        self.lower, self.upper = log_bounds(o.X.shape[-1], self.typical, o.least_noise)
 
     def __call__(self, p: Float[Tensor, "m j q"]) -> Float[Tensor, "m j"]:
         """The density.
@@ -122,6 +122,7 @@ def _in_a_row(o: Observations) -> Observations:
         mask=o.mask.flatten(0, -2),
         noise=o.noise.flatten(),
         relative_noise=None if o.relative_noise is None else o.relative_noise.flatten(0, -2),
+        least_noise=None if o.least_noise is None else o.least_noise.flatten(),
     )
 
 
