@@ -36,6 +36,7 @@ def test_rounding_leaves_a_uniform_error_in_any_unit() -> None:
     X = torch.linspace(0, 1, 5, dtype=torch.float64)[:, None]
     f, c = torch.tensor([1.0, 2, 2, 4, 7]).double(), torch.tensor([10.0, 20, 20, 40, 70]).double()
     o = observe(problem, [X, X], [f, c], {})
+    assert o.least_noise is not None
     assert (o.least_noise * o.scale.square()).tolist() == pytest.approx([1 / 12, 100 / 12])
 
 
