@@ -26,6 +26,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from pesky.errors import DataError
 from pesky.likelihood import Conditions, Likelihoods
+from pesky.likelihood.rounding import rounding
 from pesky.likelihood.rows import GAUSSIAN, PROBIT
 from pesky.numerics.warp import Warp, expectation
 from pesky.problem import Constraint, Problem
@@ -74,6 +75,8 @@ class Observations:
     """Noise variance of each datum as a multiple of its row's; None: all are alike."""
     range: Float[Tensor, "*w J 2"] | None = None
     """The least and the largest value of each row in the units of its outcome; None: all are without limits."""
+    least_noise: Float[Tensor, "*s J"] | None = None
+    """Variance that rounding leaves of each row whose noise is to be inferred; None: of none any."""
 
     @property
     def likelihoods(self) -> Likelihoods:
@@ -94,6 +97,7 @@ class Observations:
             warp=None if self.warp is None else self.warp.select(rows),
             relative_noise=None if self.relative_noise is None else self.relative_noise[..., rows, :],
             range=None if self.range is None else self.range[..., rows, :],
+            least_noise=None if self.least_noise is None else self.least_noise[..., rows],
         )
 
     def thinned(self, most: int) -> "Observations":
@@ -126,6 +130,7 @@ class Observations:
             noise=self.noise * at_reference.square(),
             warp=warp,
             relative_noise=torch.where(self.mask, (at_data / at_reference[..., None]).square(), 1.0),
+            least_noise=None if self.least_noise is None else self.least_noise * at_reference.square(),
         )
 
     def in_units_of(self, other: "Observations") -> "Observations":
@@ -138,6 +143,7 @@ class Observations:
             self,
             y=torch.where(self.mask, (self.y * ratio + shift).clamp(-FAR, FAR), 0.0),
             noise=(self.noise.sqrt() * ratio[:, 0]).clamp(max=LARGEST).square(),
+            least_noise=None if self.least_noise is None else self.least_noise * ratio[:, 0].square(),
             direction=other.direction,
             offset=other.offset,
             scale=other.scale,
@@ -245,6 +251,7 @@ def observe(
     scale = _vector([scale for _, _, scale in rows])
     noise = [problem.noise.get(name) for name in problem.rows]
     deviation = _vector([math.nan if given is None else given for given in noise])
+    rounded = [rounding(own.tolist()) if given is None else 0.0 for own, given in zip(values, noise, strict=True)]
     return Observations(
         X=pad_sequence(list(points), batch_first=True),
         y=pad_sequence([y for y, _, _ in rows], batch_first=True),
@@ -255,6 +262,7 @@ def observe(
         scale=scale,
         kinds=tuple(PROBIT.kind if is_answer else GAUSSIAN.kind for is_answer in is_yes_no),
         range=_range(problem),
+        least_noise=(_vector(rounded) / scale).square() if any(rounded) else None,
     )
 
 

@@ -68,3 +68,10 @@ def test_a_run_measures_the_rest_and_recommends(known, pesky):
     assert [each["feasible"] for each in shown] == [0.3 <= each["params"]["x"] <= 0.6 for each in shown]
     (known.folder / f"{known.module}.py").unlink()
     assert pesky("status", "study.toml").stdout  # whoever only looks needs no function
+
+
+def test_a_storage_by_itself_lacks_the_functions_and_says_what_has_them(known, pesky):
+    pesky("run", "study.toml", "--quiet")
+    assert "4 done" in pesky("status", "study.db").stdout
+    said = " ".join(pesky("recommend", "study.db", code=exit_codes.MISTAKE).output.split())
+    assert "nothing that is stored is called. Give its study file" in said

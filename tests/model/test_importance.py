@@ -6,6 +6,7 @@ import torch
 from small_beliefs import make_belief
 from torch import Tensor
 
+from pesky.model import importance
 from pesky.model.evidence import marginal_likelihood
 from pesky.model.fit import maximize
 from pesky.model.hyper import Hyperparameters, typical_amplitude
@@ -70,6 +71,27 @@ def test_noise_that_is_inferred_is_uncertain_too_and_rows_are_drawn_apart():
     h = sample("matern52", o, best, 500, torch.Generator().manual_seed(1))
     assert (h.noise.log().std(0) > 0.3).all()
     assert abs(torch.corrcoef(h.amplitude.log().T)[0, 1].item()) < 0.2
+
+
+def test_they_are_enough_for_the_noise_of_few_data_in_many_columns(monkeypatch):
+    """Of a quarter of the draws the deviation was 74 % on average: too little where noise is not declared."""
+    g, rows = torch.Generator().manual_seed(0), 10
+    X = torch.rand(rows, 10, 7, generator=g, dtype=torch.float64)
+    y = torch.sin(4 * X[..., 0]) + X[..., 1] - X[..., 2] ** 2
+    y = y + 0.2 * torch.randn(rows, 10, generator=g, dtype=torch.float64)
+    o = observations(X, (y - y.mean(-1, keepdim=True)) / y.std(-1, keepdim=True), math.nan)
+    best = maximize("matern52", o.X, o.y, o.mask, o.noise)
+
+    def log_noise() -> Tensor:
+        return sample("matern52", o, best, 2000, torch.Generator().manual_seed(1)).noise.log()
+
+    found = log_noise()
+    monkeypatch.setattr(importance, "MOST_DRAWS", 2048)
+    monkeypatch.setattr(importance, "DRAWS", 2048)
+    monkeypatch.setattr(importance, "ROUNDS", 3)
+    right = log_noise()
+    assert ((found.mean(0) - right.mean(0)) / right.std(0)).abs().mean() < 0.25
+    assert (found.std(0) / right.std(0)).mean() > 0.83
 
 
 def test_the_same_seed_gives_the_same_samples_and_few_data_leave_the_prior():

@@ -246,7 +246,7 @@ def test_yes_no_rows_without_answers_are_their_prior(source):
 def test_a_fit_goes_on_from_the_last_one_until_there_are_a_tenth_more_values_or_a_surprise(monkeypatch):
     asked = []
     whole = fit.maximize
-    monkeypatch.setattr(fit, "maximize", lambda *given, **how: asked.append(how) or whole(*given, **how))
+    monkeypatch.setattr(fit, "maximize", lambda *given, **how: asked.append(how.get("is_sure")) or whole(*given, **how))
     x = torch.linspace(0, 1, 70, dtype=torch.float64)[torch.randperm(70, generator=torch.Generator().manual_seed(0))]
 
     def fitted(n, previous, last=None):
@@ -268,9 +268,9 @@ def test_a_fit_goes_on_from_the_last_one_until_there_are_a_tenth_more_values_or_
         return GP().fit_warped(o, ("f",), None, previous, torch.Generator().manual_seed(0), True)
 
     first = fitted(50, None)
-    assert (asked, first.searched) == ([{"is_sure": False}], 50)
+    assert (asked, first.searched) == ([False], 50)
     second = fitted(51, first)
-    assert (asked, second.searched) == ([{"is_sure": True}], 50)
+    assert (asked, second.searched) == ([True], 50)
     assert fitted(57, second).searched == 57  # a tenth more
     assert fitted(51, first, last=3.0).searched == 51  # a surprise
     assert fitted(51, second).searched == 51  # nothing new: something else has changed

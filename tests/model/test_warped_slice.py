@@ -22,7 +22,7 @@ def exponential(n: int = 10) -> RowData:
     y = (2 * drawn.y).exp()
     y = (y - y.mean()) / y.std()
     mask = torch.ones_like(y, dtype=torch.bool)
-    return RowData(drawn.X, y, mask, torch.tensor([1e-3]), y.amin(-1), y)
+    return RowData(drawn.X, y, mask, torch.tensor([1e-3]), y.amin(-1), y, torch.zeros(1))
 
 
 def test_chains_have_the_posterior_of_a_grid():

@@ -27,7 +27,7 @@ MASK = torch.tensor([[True] * 9, [True] * 6 + [False] * 3])
 def data(noise: list[float], seed: int = 0) -> RowData:
     drawn = make_belief(n=9, mask=MASK, seed=seed)
     y = drawn.y / drawn.y.std(-1, keepdim=True)
-    return RowData(drawn.X, y, MASK, torch.tensor(noise), torch.tensor([-0.8, 0.0]), 0.9 * y)
+    return RowData(drawn.X, y, MASK, torch.tensor(noise), torch.tensor([-0.8, 0.0]), 0.9 * y, torch.zeros(2))
 
 
 def derivative(warp: Warp, values: Tensor) -> Tensor:

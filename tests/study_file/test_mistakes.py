@@ -66,7 +66,7 @@ def test_a_folder_and_other_encodings_are_no_study_files(folder, tmp_path):
         StudyFile.read(tmp_path)
     (tmp_path / "latin.toml").write_bytes('a = 1\nname = "Größe"\n'.encode("latin-1"))
     (tmp_path / "study.db").write_bytes(b"SQLite format 3\0\x10")
-    with pytest.raises(StudyFileError, match="is a database, not a study file: commands read a file with"):
+    with pytest.raises(StudyFileError, match="is a database, not a study file: this command reads a file with"):
         StudyFile.read(tmp_path / "study.db")
     with pytest.raises(StudyFileError, match=r"is a storage, not a study file: .*`pesky page`"):
         StudyFile.read(Path("sqlite:///study.db"))

@@ -11,6 +11,17 @@ from pesky.errors import DataError
 from pesky.problem.wording import unit_hint
 
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.", show_default=False)]
+LookedAt = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY.toml|STORAGE",
+        help="The study file; or the storage by itself: a database file or a URL.",
+        show_default=False,
+    ),
+]
+StudyName = Annotated[
+    str | None, typer.Option("--name", help="Which study of a storage; where there is one only, it need not be said.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only how it ended.")]
 KeepGoing = Annotated[

@@ -58,5 +58,5 @@ def summary(file: "StudyFile") -> Iterator[str]:
     yield f"  asked by the rule {rule if isinstance(rule, str) else rule['name']}"
     limits = [f"{limit:g} {what}" for what, limit in file.budget.model_dump(exclude_none=True).items()]
     yield f"  until {' or '.join(limits)}" if limits else "  without a [budget], which `pesky run` needs"
-    yield f"  kept in {storage_shown(file)}"
+    yield f"  kept in {storage_shown(file.storage)}"
     yield "no mistakes found"

@@ -5,21 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from pesky.cli.arguments import texts
-from pesky.cli.stored_study import open_study, read_snapshot
+from pesky.cli.stored_study import Looked
 from pesky.errors import DataError, unknown_name
 from pesky.problem.reading import read_value
-from pesky.study_file import StudyFile
 
 
-def write_picture(file: StudyFile, name: str, output: str | None, is_dark: bool, options: dict[str, Any]) -> Path:
+def write_picture(looked: Looked, name: str, output: str | None, is_dark: bool, options: dict[str, Any]) -> Path:
     """The file that the picture was written to; options are those that were given of `against`, `along`, `at` ..."""
     from pesky.show import PICTURES, darkened, write
 
     if name not in PICTURES:
         raise DataError(f"--picture: {unknown_name('picture', name, PICTURES)}")
     picture = PICTURES[name]
-    read_snapshot(file)
-    study = open_study(file, read_only=True)
+    looked.read()
+    study = looked.open()
     if at := options.pop("at", None):
         given, known = texts(at), study.problem.parameters
         if unknown := [each for each in given if each not in known]:
@@ -32,5 +31,5 @@ def write_picture(file: StudyFile, name: str, output: str | None, is_dark: bool,
             raise DataError(f"--{option} is none of the options of {name}: leave it out.")
     given = {"parameters" if key == "along" else key: value for key, value in options.items()}
     figure = picture(study, **given)
-    path = output or f"{file.path.stem}-{name}.html"
+    path = output or f"{looked.stem}-{name}.html"
     return write(darkened(figure) if is_dark else figure, path)

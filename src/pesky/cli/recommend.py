@@ -2,19 +2,18 @@
 
 import typer
 
-from pesky.cli.arguments import AsJson, StudyPath
+from pesky.cli.arguments import AsJson, LookedAt, StudyName
 
 
-def recommend(study: StudyPath, json: AsJson = False) -> None:
+def recommend(study: LookedAt, name: StudyName = None, json: AsJson = False) -> None:
     """Print the parameters to use, how sure that is, whether they were measured, and the best that were."""
     from pesky.cli.consoles import console, say_json
     from pesky.cli.recommendation import exit_code_of, print_recommendation, to_plain, try_best, try_recommend
-    from pesky.cli.stored_study import open_study, read_snapshot
-    from pesky.study_file import StudyFile
+    from pesky.cli.stored_study import Looked
 
-    file = StudyFile.read(study, importing=False)
-    read_snapshot(file)
-    opened = open_study(file, read_only=True)
+    looked = Looked.of(study, name)
+    looked.read()
+    opened = looked.open()
     recommendation, best = try_recommend(opened), try_best(opened)
     if json:
         plain = to_plain(recommendation)

@@ -51,7 +51,7 @@ def run_study(
         say_json(
             {
                 "study": study.name,
-                "storage": storage_shown(file),
+                "storage": storage_shown(file.storage),
                 "kind": ending.kind,
                 "reason": ending.reason,
                 "evaluations": ending.evaluations,
@@ -80,7 +80,7 @@ def _run(
     with ExitStack() as stack:
         watch, output = None, None
         if not quiet and screen.is_terminal:
-            watch = stack.enter_context(LiveView(screen, storage_shown(file)))
+            watch = stack.enter_context(LiveView(screen, storage_shown(file.storage)))
             # what measurements print scrolls by above the view, instead of through it
             output = stack.enter_context(Output(watch.print)).fileno()
         elif not quiet:
@@ -104,9 +104,9 @@ def _run(
 def _beginning(command: str, file: StudyFile, study: "Study") -> str:
     kept = list(study.evaluations.values())
     if not kept:
-        return f"New study {study.name!r}, kept in {storage_shown(file)}."
+        return f"New study {study.name!r}, kept in {storage_shown(file.storage)}."
     anew = " (--fresh starts anew)" if command == "run" else ""
-    return f"Continuing {study.name!r} in {storage_shown(file)}: {counted(len(kept))} there already{anew}."
+    return f"Continuing {study.name!r} in {storage_shown(file.storage)}: {counted(len(kept))} there already{anew}."
 
 
 def _end(command: str, file: StudyFile, ending: "Ending", more: str | None) -> str:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pesky.cli.arguments import AsJson, StudyPath
+from pesky.cli.arguments import AsJson, LookedAt, StudyName
 from pesky.errors import DataError, unknown_name
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ _SIGNS = {True: "yes", False: "no", None: "?"}
 
 
 def show(
-    study: StudyPath,
+    study: LookedAt,
+    name: StudyName = None,
     state: Annotated[str | None, typer.Option(help="Only those in this state, like done or failed.")] = None,
     csv: Annotated[str | None, typer.Option(metavar="FILE", help="Write them to a CSV file; - prints it.")] = None,
     json: AsJson = False,
@@ -50,9 +51,8 @@ def show(
     With --picture, write a picture of the study instead.
     """
     from pesky.cli.consoles import console, say_json
-    from pesky.cli.stored_study import read_snapshot
+    from pesky.cli.stored_study import Looked
     from pesky.store import State
-    from pesky.study_file import StudyFile
 
     given = {"against": against, "along": along, "at": at, "evaluation": evaluation}
     options = {key: each for key, each in given.items() if each not in (None, [])}
@@ -61,7 +61,7 @@ def show(
 
         if state is not None or csv is not None or json:
             raise DataError("--picture shows all evaluations, and is no table: leave out --state, --csv and --json.")
-        typer.echo(write_picture(StudyFile.read(study, importing=False), picture, output, dark, options))
+        typer.echo(write_picture(Looked.of(study, name), picture, output, dark, options))
         return
     if output is not None or dark or options:
         raise DataError(
@@ -70,7 +70,7 @@ def show(
         )
     if state is not None and state not in {each.value for each in State}:
         raise DataError(f"--state: {unknown_name('state', state, [each.value for each in State])}")
-    kept = read_snapshot(StudyFile.read(study, importing=False))
+    kept = Looked.of(study, name).read()
     evaluations = [e for e in kept.evaluations if state is None or e.state.value == state]
     if csv is not None:
         from pesky.study.export import to_csv

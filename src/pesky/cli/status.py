@@ -5,30 +5,28 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from pesky.cli.arguments import AsJson, StudyPath
+from pesky.cli.arguments import AsJson, LookedAt, StudyName
 
 if TYPE_CHECKING:
-    from pesky.cli.stored_study import Snapshot
+    from pesky.cli.stored_study import Looked, Snapshot
     from pesky.store import Evaluation
-    from pesky.study_file import StudyFile
 
 LATEST = 3
 """Failures of which the reason is printed."""
 
 
-def status(study: StudyPath, json: AsJson = False) -> None:
+def status(study: LookedAt, name: StudyName = None, json: AsJson = False) -> None:
     """Print counts per state, what is running and by whom, why evaluations failed, and what was spent."""
     from pesky.cli.consoles import console, say_json
-    from pesky.cli.stored_study import read_snapshot
-    from pesky.study_file import StudyFile
+    from pesky.cli.stored_study import Looked
 
-    file = StudyFile.read(study, importing=False)
-    kept = read_snapshot(file)
+    looked = Looked.of(study, name)
+    kept = looked.read()
     if json:
-        say_json(_plain(file, kept))
+        say_json(_plain(looked, kept))
         return
     screen = console()
-    for line in _lines(file, kept, time.time()):
+    for line in _lines(looked, kept, time.time()):
         screen.print(line, soft_wrap=True)
 
 
@@ -38,8 +36,7 @@ def _counts(kept: "Snapshot") -> dict[str, int]:
     return {state.value: sum(e.state is state for e in kept.evaluations) for state in State}
 
 
-def _plain(file: "StudyFile", kept: "Snapshot") -> dict[str, object]:
-    from pesky.cli.stored_study import storage_shown
+def _plain(looked: "Looked", kept: "Snapshot") -> dict[str, object]:
     from pesky.run.spending import spent
     from pesky.study.export import as_dict
     from pesky.study.in_words import noise_as_of_last_question
@@ -47,14 +44,14 @@ def _plain(file: "StudyFile", kept: "Snapshot") -> dict[str, object]:
 
     by_id = {e.id: e for e in kept.evaluations}
     return {
-        "study": file.name,
-        "storage": storage_shown(file),
+        "study": looked.name,
+        "storage": looked.shown,
         "counts": _counts(kept),
         "spent": spent(by_id, kept.problem),
         "is_confirmed": _is_confirmed(kept),
         "outliers": [asdict(each) for each in as_of_last_question(kept.evaluations)],
         "noise": noise_as_of_last_question(kept.evaluations),
-        "budget": file.budget.model_dump(),
+        "budget": looked.budget.model_dump(),
         "set_aside": kept.set_aside,
         **{state: [as_dict(e) for e in _in(kept, state)] for state in ("running", "pending", "lost", "failed")},
     }
@@ -71,16 +68,15 @@ def _in(kept: "Snapshot", state: str) -> "list[Evaluation]":
     return [e for e in kept.evaluations if e.state.value == state]
 
 
-def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
+def _lines(looked: "Looked", kept: "Snapshot", now: float) -> Iterator[str]:
     from pesky.cli.format import values
-    from pesky.cli.stored_study import storage_shown
     from pesky.run.spending import spent
     from pesky.store.transitions import counts
     from pesky.study.in_words import first_line, noise_as_of_last_question, noise_in_words
     from pesky.study.outliers import as_of_last_question
     from pesky.wording import counted, duration
 
-    yield f"{file.name} in {storage_shown(file)}"
+    yield f"{looked.name} in {looked.shown}"
     yield ", ".join(f"{count} {state}" for state, count in _counts(kept).items() if count) or "nothing asked yet"
     for state in ("running", "pending"):
         for e in _in(kept, state):
@@ -93,7 +89,7 @@ def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
     for e in failed[-LATEST:]:
         yield f"  #{e.id} {e.task} failed: {first_line(e.error)}"
     if len(failed) > LATEST:
-        yield f"  and {len(failed) - LATEST} more: pesky show {file.path.name} --state failed"
+        yield f"  and {len(failed) - LATEST} more: pesky show {looked.again} --state failed"
     for each in as_of_last_question(kept.evaluations):
         yield f"  {each}; `pesky correct` or `pesky exclude` if it is wrong"
     if noise := noise_as_of_last_question(kept.evaluations):
@@ -105,13 +101,16 @@ def _lines(file: "StudyFile", kept: "Snapshot", now: float) -> Iterator[str]:
         yield f"spent on {task}: {cost:.6g} in {counted(asked)}"
     asked = sum(map(counts, kept.evaluations))
     for what, used, limit in (
-        ("evaluations", asked, file.budget.evaluations), ("cost", sum(costs.values()), file.budget.cost)
+        ("evaluations", asked, looked.budget.evaluations), ("cost", sum(costs.values()), looked.budget.cost)
     ):  # fmt: skip
         if limit is not None:
             beyond = f", and {used - limit:.6g} beyond it" if used > limit else ""
             yield f"budget: {min(used, limit):.6g} of {limit:.6g} {what}{beyond}"
     if _is_confirmed(kept):
-        yield f"recommendation: the last question was to confirm it; `pesky recommend {file.path.name}` says what it is"
+        yield f"recommendation: the last question was to confirm it; `pesky recommend {looked.again}` says what it is"
     elif any(e.outcomes for e in kept.evaluations):
-        name = file.path.name
-        yield f"recommendation: see `pesky recommend {name}`; if it is not measured yet, `pesky ask {name} --confirm`"
+        to_ask = "STUDY.toml" if looked.file is None else looked.again
+        yield (
+            f"recommendation: see `pesky recommend {looked.again}`; if it is not measured yet, "
+            f"`pesky ask {to_ask} --confirm`"
+        )

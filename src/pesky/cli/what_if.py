@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pesky.cli.arguments import AsJson, StudyPath
+from pesky.cli.arguments import AsJson, LookedAt, StudyName
 from pesky.errors import DataError
 
 _THRESHOLD = re.compile(r"(?P<name>[^<>=]+?)\s*(?P<sense>[<>]=)?\s*=?\s*(?P<value>[^<>=\s]+)")
@@ -14,7 +14,7 @@ _THRESHOLD = re.compile(r"(?P<name>[^<>=]+?)\s*(?P<sense>[<>]=)?\s*=?\s*(?P<valu
 
 
 def what_if(
-    study: StudyPath,
+    study: LookedAt,
     thresholds: Annotated[
         list[str] | None,
         typer.Argument(
@@ -22,18 +22,18 @@ def what_if(
             help="Other thresholds, like latency_ms=2.5; 'ph<=7.3' where there are two.",
         ),
     ] = None,
+    name: StudyName = None,
     json: AsJson = False,
 ) -> None:
     """Print what would be recommended under other thresholds, or what each limit costs. Nothing is measured."""
     from dataclasses import asdict
 
     from pesky.cli.consoles import console, say_json
-    from pesky.cli.stored_study import open_study, read_snapshot
-    from pesky.study_file import StudyFile
+    from pesky.cli.stored_study import Looked
 
-    file = StudyFile.read(study, importing=False)
-    read_snapshot(file)
-    opened = open_study(file, read_only=True)
+    looked = Looked.of(study, name)
+    looked.read()
+    opened = looked.open()
     if thresholds:
         found = opened.what_if(_thresholds(thresholds))
         if json:

@@ -5,36 +5,36 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pesky.cli.arguments import AsJson, StudyPath
+from pesky.cli.arguments import AsJson, LookedAt, StudyName
 
 if TYPE_CHECKING:
+    from pesky.cli.stored_study import Looked
     from pesky.store import Evaluation
-    from pesky.study_file import StudyFile
 
 
 def why(
-    study: StudyPath,
+    study: LookedAt,
     evaluation: Annotated[
         int | None, typer.Argument(metavar="[ID]", help="Its number; the last one if not given.")
     ] = None,
+    name: StudyName = None,
     json: AsJson = False,
 ) -> None:
     """Print why an evaluation was asked: what was expected there, what each task was worth, and what is not known."""
     from pesky.cli.consoles import console, say_json
-    from pesky.cli.stored_study import read_snapshot
+    from pesky.cli.stored_study import Looked
     from pesky.errors import DataError
-    from pesky.study_file import StudyFile
 
-    file = StudyFile.read(study, importing=False)
-    kept = {e.id: e for e in read_snapshot(file).evaluations}
+    looked = Looked.of(study, name)
+    kept = {e.id: e for e in looked.read().evaluations}
     asked = [id_ for id_, e in kept.items() if e.why is not None]
     number = evaluation if evaluation is not None else asked[-1] if asked else None
     if number is None or number not in kept:
-        raise DataError(f"there is no evaluation {number!r} to explain: `pesky show {file.path.name}` lists them.")
+        raise DataError(f"there is no evaluation {number!r} to explain: `pesky show {looked.again}` lists them.")
     from pesky.study.explain import Explanation
 
     found = Explanation.of(kept[number])
-    expected = _expected(file, kept, kept[number]) if not json and found.kind != "initial" else []
+    expected = _expected(looked, kept, kept[number]) if not json and found.kind != "initial" else []
     if json:
         say_json({"id": number, "task": kept[number].task, **(kept[number].why or {})})
         return
@@ -43,14 +43,13 @@ def why(
     screen.print("\n".join([f"{found}", *expected]), soft_wrap=True, markup=False)
 
 
-def _expected(file: "StudyFile", kept: "Mapping[int, Evaluation]", asked: "Evaluation") -> list[str]:
+def _expected(looked: "Looked", kept: "Mapping[int, Evaluation]", asked: "Evaluation") -> list[str]:
     """What was expected at the point before it was measured, by what was known then; nothing where nothing was."""
-    from pesky.cli.stored_study import open_study
     from pesky.errors import PeskyError
     from pesky.study.explain import known_before
 
     try:
-        study = open_study(file, read_only=True)
+        study = looked.open()
         if not study.space.contains(asked.params):
             return []
         found = study.grounds(known_before(kept.values(), asked)).predict(study.space.encode(asked.params))

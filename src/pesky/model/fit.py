@@ -63,18 +63,21 @@ def maximize(
     previous: Hyperparameters | None = None,
     steps: int = STEPS,
     *,
+    least_noise: Float[Tensor, "*w j"] | None = None,
     is_sure: bool = False,
 ) -> Hyperparameters:
     """The best hyperparameters of every row from two starts and the previous ones (METHOD 10).
 
-    `noise` is the given noise variance, NaN where it is to be inferred. If `is_sure`, from the previous ones alone.
+    `noise` is the given noise variance, NaN where it is to be inferred, and then `least_noise` at the least. If
+    `is_sure`, from the previous ones alone.
     """
     *w, j, n, d = X.shape
     # The rows of all studies are rows, with starts before them.
     rows = math.prod(w) * j
     X, y, mask, noise = X.reshape(rows, n, d), y.reshape(rows, n), mask.reshape(rows, n), noise.reshape(rows)
     typical = typical_amplitude(y, mask)
-    lower, upper = log_bounds(d, typical)
+    least = None if least_noise is None else least_noise.reshape(rows)
+    lower, upper = log_bounds(d, typical, least)
 
     def start(lengthscale: float, log_noise: float) -> Tensor:
         own = X.new_full((rows, d + 2), math.log(lengthscale * math.sqrt(d)))
@@ -94,7 +97,7 @@ def maximize(
                 y.gather(-1, some),
                 mask.gather(-1, some),
             )
-            starts.insert(0, start_at(maximize(kernel, *few, noise, steps=steps)))
+            starts.insert(0, start_at(maximize(kernel, *few, noise, steps=steps, least_noise=least)))
         else:
             starts = [start(0.25, -8.0), start(1.0, -4.0), *starts]
 

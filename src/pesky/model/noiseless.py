@@ -23,6 +23,8 @@ SMALL = 3e-4
 def is_noiseless(kernel: Kernel, o: Observations, h: Hyperparameters) -> Bool[Tensor, " j"]:
     """Which rows of numbers, of those whose noise was inferred, are better explained by none, all else being equal."""
     is_small = torch.isnan(o.noise) & (h.noise < SMALL)
+    if o.least_noise is not None:  # values that are rounded are not known to more digits than they have
+        is_small = is_small & (o.least_noise == 0)
     if not bool(is_small.any()):
         return is_small
 

@@ -61,9 +61,13 @@ def _noise_spread(noise: Float[Tensor, "*b j"]) -> Float[Tensor, "*b j"]:
     return torch.where(noise.log() < NOISE_CENTER, BELOW, ABOVE).to(noise)
 
 
-def log_bounds(d: int, typical: Float[Tensor, "*b"]) -> tuple[Float[Tensor, "*b p"], Float[Tensor, "*b p"]]:
+def log_bounds(
+    d: int, typical: Float[Tensor, "*b"], least_noise: Float[Tensor, "*b"] | None = None
+) -> tuple[Float[Tensor, "*b p"], Float[Tensor, "*b p"]]:
     """The least and the largest (log lengthscales, log amplitude, log noise) of rows with these typical amplitudes."""
     bounds = torch.tensor([LOG_LENGTHSCALE] * d + [LOG_AMPLITUDE, LOG_NOISE], dtype=typical.dtype)
     own = bounds.to(typical.device).repeat(*typical.shape, 1, 1)
     own[..., d, :] += typical.log()[..., None]
+    if least_noise is not None:
+        own[..., -1, 0] = least_noise.log().clamp(*LOG_NOISE)
     return own[..., 0], own[..., 1]

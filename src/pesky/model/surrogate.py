@@ -178,7 +178,7 @@ class GP:
             return Fitted(self.fit(o, rows, snap, last, generator), o)
         some = own.thinned(MOST)
         data = (self.kernel, some.X, some.y, some.mask, some.noise)
-        plain = fit.maximize(*data, previous and previous.plain, is_sure=searched > 0)
+        plain = fit.maximize(*data, previous and previous.plain, least_noise=some.least_noise, is_sure=searched > 0)
         explained = marginal_likelihood(self.kernel, some.X, some.y, some.mask, plain)
         if (
             searched
@@ -186,7 +186,7 @@ class GP:
             and _is_surprised(explained, plain, some, own.mask.sum(-1) - before.mask.sum(-1))
         ):
             searched = 0
-            plain = fit.maximize(*data, plain)
+            plain = fit.maximize(*data, plain, least_noise=some.least_noise)
             explained = marginal_likelihood(self.kernel, some.X, some.y, some.mask, plain)
         is_first = has_objective and bool(numbers[0])
         given = warping.row_data(self.kernel, some, plain, is_first, explained)
@@ -333,7 +333,7 @@ class GP:
         some = o.thinned(MOST)
         data = (self.kernel, some.X, some.y, some.mask, some.noise)
         if self.hyperparameters == "maximum":
-            return fit.maximize(*data, previous=previous)
+            return fit.maximize(*data, previous=previous, least_noise=some.least_noise)
         if self.hyperparameters == "slice":
             sweeps = LATER_SWEEPS
             if previous is None:

@@ -50,7 +50,10 @@ class Warped(NamedTuple):
 
 
 class RowData(NamedTuple):
-    """What is known of some rows: points, scaled values, given noise (NaN: inferred), where the noise is stated."""
+    """What is known of some rows: points, scaled values, given noise (NaN: inferred), where the noise is stated.
+
+    An inferred noise is the `least` one at the least.
+    """
 
     X: Float[Tensor, "j n d"]
     y: Float[Tensor, "j n"]
@@ -61,6 +64,8 @@ class RowData(NamedTuple):
     """The values without their noise, about: where the slope is taken that their noise is carried over by. Were it that
     at the values themselves, it would depend on the noise, and warps would explain noise: of Gaussian processes with a
     tenth of noise, half would be warped."""
+
+    least: Float[Tensor, " j"]
 
     def rows(self, chosen: Int[Tensor, " r"]) -> "RowData":
         """Those of the chosen rows."""
@@ -106,7 +111,10 @@ def warped_objective(
     with torch.enable_grad():
         q = p[..., -2:].detach().requires_grad_()
         data = warp_data(given, sign * q[..., 0].exp(), q[..., 1])
-        log_row = torch.where(infer_noise, p[..., -3], noise.log() + 2 * data.at_reference)
+        least_inferred = given.least.log() + 2 * data.at_reference
+        log_row = torch.where(
+            infer_noise, torch.maximum(p[..., -3], least_inferred), noise.log() + 2 * data.at_reference
+        )
         log_noise = log_row[..., None] + data.relative
         typical = typical_amplitude(data.y, mask)
     amplitude = p[..., -4].exp()
@@ -131,6 +139,7 @@ def warped_objective(
         around = around + torch.where(by_datum != 0, by_datum * log_noise, 0.0).sum(-1)
         (by_warp,) = torch.autograd.grad(around.sum(), q)
     by_warp = by_warp - torch.stack([z / spread, torch.zeros_like(z)], -1)
+    infer_noise = infer_noise & (p[..., -3] >= least_inferred.detach())
     by_noise = torch.where(infer_noise, by_datum.sum(-1), 0.0)
     by_data = torch.cat([e.by_log_lengthscale, e.by_log_amplitude[..., None], by_noise[..., None]], -1)
     value = e.log_likelihood + data.log_jacobian.detach() + penalty - 0.5 * z.square()
@@ -150,7 +159,7 @@ def promise_of(
     """
     data = warp_data(given, sign * p[..., -2].exp(), p[..., -1])
     amplitude = p[..., -4].exp()
-    row = noise_variance(p[..., -3], amplitude, given.noise * (2 * data.at_reference).exp())
+    row = _row_noise(p[..., -3], amplitude, given, data)
     h = Hyperparameters(p[..., :-4].exp(), amplitude, row, torch.zeros_like(row))
     each = datum_noise(row, amplitude, data.relative.exp())
     e = profile_likelihood(kernel, given.X, data.y, given.mask, h, each)
@@ -159,6 +168,14 @@ def promise_of(
     n = given.mask.sum(-1).to(value)
     ratio = (e.square / n).clamp(min=1e-12)
     return value + 0.5 * (e.square - n - n * ratio.log()), ratio
+
+
+def _row_noise(
+    log_noise: Float[Tensor, "*b j"], amplitude: Float[Tensor, "*b j"], given: RowData, data: WarpedData
+) -> Float[Tensor, "*b j"]:
+    """The noise variance of each row at the reference, in warped units."""
+    slope = (2 * data.at_reference).exp()
+    return noise_variance(torch.maximum(log_noise, (given.least * slope).log()), amplitude, given.noise * slope)
 
 
 def log_warp_prior(sign: Float[Tensor, "*b j"], log_strength: Float[Tensor, "*b j"]) -> Float[Tensor, "*b j"]:
@@ -203,7 +220,8 @@ def row_data(
     lowest = torch.where(o.mask, expected, torch.inf).amin(-1)
     is_objective = torch.arange(len(lowest), device=lowest.device) == (0 if has_objective else -1)
     reference = torch.where(is_objective & o.mask.any(-1), lowest, 0.0)
-    return RowData(o.X, o.y, o.mask, o.noise, reference, expected)
+    least = torch.zeros_like(reference) if o.least_noise is None else o.least_noise
+    return RowData(o.X, o.y, o.mask, o.noise, reference, expected, least)
 
 
 def choose(
@@ -327,7 +345,7 @@ def _merged(
     a, b = sign * p[:, -2].exp(), p[:, -1]
     w = warp_data(own, a, b)
     amplitude = p[:, -4].exp()
-    noise = noise_variance(p[:, -3], amplitude, own.noise * (2 * w.at_reference).exp())
+    noise = _row_noise(p[:, -3], amplitude, own, w)
     h = Hyperparameters(p[:, :-4].exp(), amplitude, noise, torch.zeros_like(noise))
     each = datum_noise(noise, amplitude, w.relative.exp())
     h = h._replace(mean=marginal_likelihood(kernel, own.X, w.y, own.mask, h, each).mean)

@@ -62,8 +62,8 @@ class Forgotten:
         was = "a lambda or a function of a script" if self.path is None else f"{self.path!r} when it was stored"
         raise ProblemError(
             f"the function of the known outcome {self.outcome!r} is not here: it was {was}, and nothing that is stored "
-            "is called. Give the problem again, as in Study(problem, storage=...), or the function, as in "
-            f"Study.load(storage, known={{{self.outcome!r}: ...}})."
+            "is called. Give its study file, or in Python the problem again, as in Study(problem, storage=...), or the "
+            f"function, as in Study.load(storage, known={{{self.outcome!r}: ...}})."
         )
 
 

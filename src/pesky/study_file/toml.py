@@ -10,8 +10,8 @@ from pesky.study_file.mistakes import Mistake, StudyFileError
 SQLITE = b"SQLite format 3\0"
 """How a database begins."""
 OF_STORAGES = (
-    "commands read a file with the problem of the study, its `name`, and its storage, like "
-    '`storage = "sqlite:///study.db"`; `pesky page` shows all studies of a storage.'
+    "this command reads a file with the problem of the study, its `name`, and its storage, like "
+    '`storage = "sqlite:///study.db"`; those that only look, like `pesky status` and `pesky page`, take a storage, too.'
 )
 
 
