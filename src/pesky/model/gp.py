@@ -246,10 +246,11 @@ class GaussianProcess:
         return Moments(self._mean(to_data), self._error(self._explaining(to_data)))
 
     def _explaining(self, prior: Float[Tensor, "*b i n x"], rows: slice = EVERY) -> Float[Tensor, "*b i m x"]:
-        """Of some rows: what, squared and summed, is the variance that the data explain of what has this covariance with them.
+        """What, squared and summed, is the variance that the data explain of what has this covariance with them.
 
         Data without noise are believed with that of the floor, S, lest their matrix K be singular. The mean is a sum of
-        them with weights K^-1 k, and its error has the variance amplitude - k' K^-1 k - k' K^-1 S K^-1 k.
+        them with weights K^-1 k, and its error has the variance amplitude - k' K^-1 k - k' K^-1 S K^-1 k. `rows` are
+        those that `prior` is of.
         """
         root = self.root[..., rows, :, :]
         half = torch.linalg.solve_triangular(root, prior, upper=False)
