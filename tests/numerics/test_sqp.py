@@ -336,3 +336,9 @@ def test_a_step_of_a_quadratic_function_gains_what_it_was_to():
     assert progress.steps == 1
     torch.testing.assert_close(progress.expected, torch.full_like(progress.expected, 0.12))
     torch.testing.assert_close(progress.gained, torch.tensor([0.12, 0.0], dtype=torch.float64))
+
+
+def test_a_hessian_that_is_positive_definite_stays_and_others_have_the_absolute_values_of_their_eigenvalues():
+    hessians = np.stack([np.diag([2.0, 3.0]), np.diag([2.0, -3.0]), [[0.0, 2.0], [2.0, 0.0]], np.diag([1.0, 1e-9])])
+    expected = np.stack([np.diag([2.0, 3.0]), np.diag([2.0, 3.0]), 2 * np.eye(2), np.diag([1.0, sqp.LEAST_CURVATURE])])
+    np.testing.assert_allclose(sqp._positive(hessians.copy()), expected, atol=1e-12)

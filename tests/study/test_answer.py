@@ -409,6 +409,31 @@ def test_quantiles_of_a_mixture_are_those_of_many_draws():
     torch.testing.assert_close(found, torch.quantile(draws[:, :].flatten()[:1_000_000], p).double(), atol=0.02, rtol=0)
 
 
+@pytest.mark.parametrize("narrow", [1e-9, 1e-3, 1.0])
+def test_quantiles_of_mixtures_are_exact_however_unlike_their_parts_are(narrow):
+    generator = torch.Generator().manual_seed(1)
+    mean = 3 * torch.randn(16, 5, generator=generator, dtype=torch.float64)
+    deviation = torch.where(torch.rand(16, 5, generator=generator) < 0.5, narrow, 1.0).double()
+    p = torch.tensor([0.05, 0.3, 0.95], dtype=torch.float64)
+    found = mixture_quantiles(mean, deviation, p)
+    assert found.shape == (5, 3)
+    beside = 1e-10 * torch.tensor([[-1.0], [1.0]], dtype=torch.float64)[..., None]
+    below, above = torch.special.ndtr((found + beside - mean[:, None, :, None]) / deviation[:, None, :, None]).mean(0)
+    assert (below <= p + 1e-12).all()
+    assert (above >= p - 1e-12).all()
+
+
+def test_what_is_believed_of_several_points_is_what_is_believed_of_each():
+    grounds = told().grounds()
+    U = torch.rand(3, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    for u, found in zip(U, grounds.predict_each(U), strict=True):
+        alone = grounds.predict(u)
+        assert found.params == alone.params
+        for name, outcome in alone.outcomes.items():
+            assert found.outcomes[name].mean == pytest.approx(outcome.mean, rel=1e-9)
+            assert found.outcomes[name].interval == pytest.approx(outcome.interval, rel=1e-7)
+
+
 class TestConfirm:
     def test_it_asks_at_the_point_that_would_be_recommended_and_then_no_more(self):
         s = told(points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)])

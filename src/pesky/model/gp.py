@@ -39,6 +39,7 @@ ERROR_FLOOR = 1e-13
 """Share of the amplitude below which rounding may be all of an error's variance."""
 JITTER = 1e-14
 """Of the factor of the data's covariance, as a share of the amplitude."""
+EVERY = slice(None)
 FEATURES = 512
 """Random features of a draw: half as many frequencies, each as cosine and sine."""
 
@@ -248,17 +249,19 @@ class GaussianProcess:
         to_data = self._to_data(self._rows(X))
         return Moments(self._mean(to_data), self._error(self._explaining(to_data)))
 
-    def _explaining(self, prior: Float[Tensor, "*b j n x"]) -> Float[Tensor, "*b j m x"]:
+    def _explaining(self, prior: Float[Tensor, "*b i n x"], rows: slice = EVERY) -> Float[Tensor, "*b i m x"]:
         """What, squared and summed, is the variance that the data explain of what has this covariance with them.
 
         Data without noise are believed with that of the floor, S, lest their matrix K be singular. The mean is a sum of
-        them with weights K^-1 k, and its error has the variance amplitude - k' K^-1 k - k' K^-1 S K^-1 k.
+        them with weights K^-1 k, and its error has the variance amplitude - k' K^-1 k - k' K^-1 S K^-1 k. `rows` are
+        those that `prior` is of.
         """
-        half = self._half(prior)
+        root = self.root[..., rows, :, :]
+        half = torch.linalg.solve_triangular(root, prior, upper=False)
         if self._assumed_noise is None:
             return half
-        solved = torch.linalg.solve_triangular(self.root.mT, half, upper=True)
-        return torch.cat([half, self._assumed_noise.sqrt()[..., None] * solved], -2)
+        solved = torch.linalg.solve_triangular(root.mT, half, upper=True)
+        return torch.cat([half, self._assumed_noise[..., rows, :].sqrt()[..., None] * solved], -2)
 
     def _explained_by(self, explaining: Float[Tensor, "*b j m x"]) -> Float[Tensor, "*b j n x"]:
         """The transpose of `_explaining`."""
@@ -293,32 +296,45 @@ class GaussianProcess:
             here = self._rows(X)
             d2 = squared_distance(self.scaled_inputs, here)
             correlations, slopes = correlation_and_slope(self.kernel, d2)
-            scale = self.amplitude[..., None, None] * self._there[..., None]
+            scale = (
+                self.amplitude[..., None, None]
+                if self._is_full
+                else self._there[..., None] * self.amplitude[..., None, None]
+            )
             to_data, slopes = correlations.mul_(scale), slopes.mul_(scale)
             explaining = self._explaining(to_data)
             moments = Moments(self._mean(to_data), self._error(explaining))
             is_free = moments.variance > ERROR_FLOOR * self.amplitude[..., None]
             of_mean = self.weights[..., None]
-            of_variance = torch.where(is_free[..., None, :], -2 * self._explained_by(explaining), 0.0)
-            by_x = [self._pulled(slopes * each, here) for each in (of_mean, of_variance)]
+            of_variance = (-2 * is_free.to(X))[..., None, :] * self._explained_by(explaining)
+            # the sum of weights (x_i - x), for both weights
+            pulls = torch.stack([slopes * of_mean, slopes * of_variance]).mT @ self._inputs_and_one
+            by_x = (pulls[..., :-1] - pulls[..., -1:] * here) * self._by_cube
 
         def curvatures(by_mean: Tensor, by_variance: Tensor) -> Tensor:
             weight = by_mean[..., None, :] * of_mean + by_variance[..., None, :] * of_variance
             apart = here[..., :, None, :] - self.scaled_inputs[..., None, :, :]
             found = (apart * (scale * weight * bend(self.kernel, d2)).mT[..., None]).mT @ apart
             found.diagonal(dim1=-2, dim2=-1).sub_((weight * slopes).sum(-2)[..., None])
-            pulls = (slopes.mT[..., None] * apart).transpose(-3, -2)
-            explaining = self._explaining(pulls.flatten(-2)).unflatten(-1, X.shape[-2:]).transpose(-3, -2)
-            found.sub_((2 * by_variance)[..., None, None] * (explaining.mT @ explaining))
-            unit = torch.where(self._free, 1 / self.lengthscale, 0.0)[..., None, :]
-            return (unit[..., None] * found * unit[..., None, :]).sum(-4)
+            # of the objective the mean alone counts, unless it has limits
+            own = slice(0 if bool(by_variance[..., 0, :].any()) else 1, None)
+            pulls = (slopes[..., own, :, :].mT[..., None] * apart[..., own, :, :, :]).transpose(-3, -2)
+            each = self._explaining(pulls.flatten(-2), own).unflatten(-1, X.shape[-2:]).transpose(-3, -2)
+            found[..., own, :, :, :].sub_((2 * by_variance[..., own, :])[..., None, None] * (each.mT @ each))
+            unit = self._by_cube[..., None]
+            return (unit.mT * found * unit).sum(-4)
 
         return Expansion(moments, Slopes(*by_x), curvatures)
 
-    def _pulled(self, weights: Float[Tensor, "*b j n x"], here: Float[Tensor, "*b j x d"]) -> Float[Tensor, "*b j x d"]:
-        """The sum of weights (x_i - x), in scaled coordinates, by the coordinates of the cube that are free."""
-        gradient = weights.mT @ self.scaled_inputs - weights.sum(-2)[..., None] * here
-        return torch.where(self._free, gradient / self.lengthscale[..., None, :], 0.0)
+    @cached_property
+    def _inputs_and_one(self) -> Float[Tensor, "*b j n e"]:
+        """The scaled inputs, with a column of ones: a product with them has the sum, too."""
+        return torch.cat([self.scaled_inputs, torch.ones_like(self.scaled_inputs[..., :1])], -1)
+
+    @cached_property
+    def _by_cube(self) -> Float[Tensor, "*b j 1 d"]:
+        """Derivatives of scaled coordinates by those of the cube, zero along those that are not free."""
+        return torch.where(self._free, 1 / self.lengthscale, 0.0)[..., None, :]
 
     def covariance(self, X: Float[Tensor, "*b x d"], Z: Float[Tensor, "*b z d"]) -> Float[Tensor, "*b j x z"]:
         X, Z = self._rows(X), self._rows(Z)

@@ -5,8 +5,9 @@ all draws as many as are wanted, by their weights. It takes a few hundred likeli
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -30,6 +31,26 @@ LEAST_PRECISION = 1 / 3
 """Of a combination of the logs of hyperparameters: about that of their prior."""
 
 
+NOWHERE = -1e300
+"""The log density of what is out of bounds: no weight beside any other, and still a number where all are."""
+
+
+class _Looked(NamedTuple):
+    """Hyperparameters that were looked at."""
+
+    p: Float[Tensor, "m j q"]
+    value: Float[Tensor, "m j"]
+    """Their log density, up to a constant."""
+    mean: Float[Tensor, "m j"]
+    """The constant mean of largest likelihood, and how well the data tell it."""
+    mean_precision: Float[Tensor, "m j"]
+
+    def of_each_row(self, which: Int[Tensor, "s j"]) -> "_Looked":
+        """Some of them, others for each row."""
+        p = torch.gather(self.p, 0, which[..., None].expand(*which.shape, self.p.shape[-1]))
+        return _Looked(p, *(torch.gather(part, 0, which) for part in self[1:]))
+
+
 class _Posterior:
     """The log posterior density of (log lengthscales, log amplitude, log noise) of each row."""
 
@@ -40,16 +61,23 @@ class _Posterior:
         self.typical, self.infer_noise = typical_amplitude(o.y, o.mask), torch.isnan(o.noise)
         self.lower, self.upper = log_bounds(o.X.shape[-1], self.typical, o.least_noise)
 
-    def __call__(self, p: Float[Tensor, "m j q"]) -> Float[Tensor, "m j"]:
-        """The density.
+    def __call__(self, p: Float[Tensor, "m j q"]) -> _Looked:
+        """The density, with what the data say of the mean.
 
         The fit takes the best mean for the true one. The density is an integral over all means: that is a factor of the
         deviation which the data leave of it, and without it three values would be as if they were two.
         """
-        o, h = self.o, self.unpack(p)
+        o, h = self.o, self.unpack(p.clamp(self.lower, self.upper))
         e = profile_likelihood(self.kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
         of_mean = torch.where(o.mask.any(-1), -0.5 * e.mean_precision.clamp(min=1e-300).log(), 0.0)
-        return self.counts * e.log_likelihood + of_mean + log_prior(h, self.infer_noise, self.typical)[0]
+        value = self.counts * e.log_likelihood + of_mean + log_prior(h, self.infer_noise, self.typical)[0]
+        is_there = ((p >= self.lower) & (p <= self.upper)).all(-1) & torch.isfinite(value)
+        return _Looked(p, torch.where(is_there, value, NOWHERE), e.mean, e.mean_precision)
+
+    def free(self, p: Float[Tensor, "m j q"], best: Float[Tensor, "j q"]) -> Float[Tensor, "m j q"]:
+        """The same, with the noise of the maximum where it is given."""
+        noise = torch.where(self.infer_noise, p[..., -1], best[..., -1])
+        return torch.cat([p[..., :-1], noise[..., None]], -1)
 
     def precision(self, p: Float[Tensor, "j q"]) -> Float[Tensor, "j q q"]:
         """About minus the second derivatives: the average information of the data, and that of the prior."""
@@ -66,9 +94,25 @@ class _Posterior:
         noise = noise_variance(p[..., -1], amplitude, self.o.noise)
         return Hyperparameters(p[..., :-2].exp(), amplitude, noise, torch.zeros_like(amplitude))
 
-    def within(self, p: Float[Tensor, "m j q"]) -> Bool[Tensor, "m j"]:
-        """Whether they are within the bounds of the search for the maximum."""
-        return ((p >= self.lower) & (p <= self.upper)).all(-1)
+
+class _Gaussian(NamedTuple):
+    """One that draws come from, of each row."""
+
+    center: Float[Tensor, "j q"]
+    root: Float[Tensor, "j q q"]
+    """Of the covariance."""
+
+    def at(self, z: Float[Tensor, "m j q"]) -> Float[Tensor, "m j q"]:
+        """Where standard normal numbers are to be."""
+        return self.center + (self.root @ z.movedim(0, -1)).movedim(-1, 0)
+
+    def log_density(self, x: Float[Tensor, "m j q"]) -> Float[Tensor, "m j"]:
+        """Up to a constant."""
+        z = torch.linalg.solve(self.root, (x - self.center).movedim(0, -1))
+        return -0.5 * z.square().sum(-2).mT - torch.linalg.slogdet(self.root)[1]
+
+    def wider(self) -> "_Gaussian":
+        return _Gaussian(self.center, WIDER * self.root)
 
 
 def sample(kernel: Kernel, o: Observations, best: Hyperparameters, count: int, source: Source) -> Hyperparameters:
@@ -81,33 +125,46 @@ def sample(kernel: Kernel, o: Observations, best: Hyperparameters, count: int, s
     posterior = _Posterior(kernel, some, counts / some.mask.sum(-1).clamp(min=1))
     p = torch.cat([best.lengthscale.log(), best.amplitude.log()[..., None], best.noise.log()[..., None]], -1)
     p = p.flatten(0, -2).clamp(posterior.lower, posterior.upper)
-    is_free = torch.ones_like(p, dtype=torch.bool)
-    is_free[..., -1] = posterior.infer_noise
-    gaussians, every = [(p, _curvature(posterior, p))], p[None]
+    around = _Gaussian(p, _curvature(posterior, p))
+
+    def normals(*size: int) -> Tensor:
+        return normal(source, *w, *size, like=p).movedim(len(w), 0).flatten(1, len(w) + 1)
+
     if are_many:
-        drawn = normal(source, *w, -(-count // 2), j, p.shape[-1], like=p).movedim(len(w), 0).flatten(1, -2)
-        drawn = torch.cat([drawn, -drawn])[:count]  # on either side: their mean is the maximum, however few they are
-        drawn = torch.where(is_free, p + (gaussians[0][1] @ drawn[..., None])[..., 0], p)
-        found = posterior.unpack(drawn.clamp(posterior.lower, posterior.upper))
-        at_random = normal(source, *w, count, j, like=p).movedim(len(w), 0).flatten(1)
-        return _in_studies(_with_means(kernel, some, found, at_random), w, count)
-    value = torch.nan_to_num(posterior(every))
-    log_weight = torch.zeros_like(value)
-    draws = min(MOST_DRAWS, DRAWS * MANY_DATA // max(1, own.y.shape[-1]))
-    for _ in range(ROUNDS):
-        center, root = gaussians[-1]
-        drawn = normal(source, *w, draws, j, p.shape[-1], like=p).movedim(len(w), 0).flatten(1, -2)
-        drawn = torch.where(is_free, center + WIDER * (root @ drawn[..., None])[..., 0], p)
-        found = posterior(drawn.clamp(posterior.lower, posterior.upper))
-        found = torch.where(posterior.within(drawn) & torch.isfinite(found), found, -torch.inf)
-        every, value = torch.cat([every, drawn]), torch.cat([value, found])
-        log_weight = value - _log_density(every, gaussians, is_free)
-        gaussians.append(_moments(every, log_weight, is_free))
-    order = uniform(source, *w, j, count, like=p).flatten(0, -2).argsort(-1)
-    chosen = _resampled(log_weight, count, order)
-    p = torch.gather(every, 0, chosen[..., None].expand(*chosen.shape, p.shape[-1]))
-    at_random = normal(source, *w, count, j, like=p).movedim(len(w), 0).flatten(1)
-    return _in_studies(_with_means(kernel, own, posterior.unpack(p), at_random), w, count)
+        z = normals(-(-count // 2), j, p.shape[-1])
+        # on either side: their mean is the maximum, however few they are
+        drawn = posterior.free(around.at(torch.cat([z, -z])[:count]), p)
+        chosen = posterior(drawn.clamp(posterior.lower, posterior.upper))
+    else:
+        draws = min(MOST_DRAWS, DRAWS * MANY_DATA // max(1, own.y.shape[-1]))
+        every, log_weight = _weighted(posterior, around, lambda: normals(draws, j, p.shape[-1]))
+        order = uniform(source, *w, j, count, like=p).flatten(0, -2).argsort(-1)
+        chosen = every.of_each_row(_resampled(log_weight, count, order))
+    h = posterior.unpack(chosen.p)
+    # a constant mean for each, drawn from what the data leave open of it
+    deviation = torch.minimum(chosen.mean_precision.clamp(min=1e-300).rsqrt(), h.amplitude.sqrt())
+    return _in_studies(h._replace(mean=chosen.mean + normals(count, j) * deviation), w, count)
+
+
+def _weighted(
+    posterior: _Posterior, around: _Gaussian, normals: Callable[[], Float[Tensor, "m j q"]]
+) -> tuple[_Looked, Float[Tensor, "m j"]]:
+    """The maximum and draws around it with log weights that make them draws of the posterior, up to a constant.
+
+    All draws weigh as those of the mixture of all Gaussians that they come from.
+    """
+    p = around.center
+    gaussians, drawn = [around.wider()], [p[None]]
+    looked: list[_Looked] = []
+    while True:
+        drawn.append(posterior.free(gaussians[-1].at(normals()), p))
+        looked.append(posterior(torch.cat(drawn)))
+        every, drawn = _Looked(*map(torch.cat, zip(*looked, strict=True))), []
+        log_density = torch.stack([each.log_density(every.p) for each in gaussians]).logsumexp(0)
+        log_weight = every.value - log_density + math.log(len(gaussians))
+        if len(gaussians) == ROUNDS:
+            return every, log_weight
+        gaussians.append(_fitted(every.p, log_weight, posterior.infer_noise).wider())
 
 
 def _in_studies(h: Hyperparameters, w: Sequence[int], count: int) -> Hyperparameters:
@@ -134,32 +191,23 @@ def _curvature(posterior: _Posterior, p: Float[Tensor, "j q"]) -> Float[Tensor, 
     return vectors * values.clamp(min=LEAST_PRECISION).rsqrt()[..., None, :]
 
 
-def _log_density(
-    x: Float[Tensor, "m j q"], gaussians: Sequence[tuple[Tensor, Tensor]], is_free: Bool[Tensor, "j q"]
-) -> Float[Tensor, "m j"]:
-    """Of the mixture of all Gaussians drawn from, up to a constant."""
-    each = []
-    for center, root in gaussians:
-        z = torch.linalg.solve(root, ((x - center) * is_free)[..., None])[..., 0] / WIDER
-        each.append(-0.5 * z.square().sum(-1) - torch.linalg.slogdet(root)[1])
-    return torch.stack(each).logsumexp(0) - math.log(len(each))
-
-
-def _moments(
-    x: Float[Tensor, "m j q"], log_weight: Float[Tensor, "m j"], is_free: Bool[Tensor, "j q"]
-) -> tuple[Float[Tensor, "j q"], Float[Tensor, "j q q"]]:
-    """Mean and a root of the covariance of the weighted draws; where few have all the weight, it is spread first."""
+def _fitted(x: Float[Tensor, "m j q"], log_weight: Float[Tensor, "m j"], infer_noise: Bool[Tensor, " j"]) -> _Gaussian:
+    """That of the moments of weighted draws; where few have all the weight, it is spread first."""
     least = 3 * x.shape[-1]
     power = torch.ones_like(log_weight[0])
     for _ in range(12):
-        weight = (power * log_weight).softmax(0)
-        power = torch.where(weight.square().sum(0) * least > 1, power * 0.7, power)
+        are_few = (power * log_weight).softmax(0).square().sum(0) * least > 1
+        if not bool(are_few.any()):
+            break
+        power = torch.where(are_few, power * 0.7, power)
     weight = (power * log_weight).softmax(0)[..., None]
     center = (weight * x).sum(0)
     apart = x - center
     covariance = torch.einsum("mja,mjb->jab", weight * apart, apart)
-    covariance.diagonal(dim1=-2, dim2=-1).add_(torch.where(is_free, 1e-4, 1.0))
-    return center, torch.linalg.cholesky(covariance)
+    least_variance = torch.full_like(center, 1e-4)
+    least_variance[..., -1] = torch.where(infer_noise, 1e-4, 1.0)  # a noise that is given does not vary
+    covariance.diagonal(dim1=-2, dim2=-1).add_(least_variance)
+    return _Gaussian(center, torch.linalg.cholesky(covariance))
 
 
 def _resampled(log_weight: Float[Tensor, "m j"], count: int, order: Int[Tensor, "j s"]) -> Int[Tensor, "s j"]:
@@ -168,12 +216,3 @@ def _resampled(log_weight: Float[Tensor, "m j"], count: int, order: Int[Tensor, 
     at = (torch.arange(count, dtype=share.dtype, device=share.device) + 0.5) / count
     chosen = torch.searchsorted(share, at.expand(len(share), -1).contiguous()).clamp(max=share.shape[-1] - 1)
     return torch.gather(chosen, -1, order).mT
-
-
-def _with_means(
-    kernel: Kernel, o: Observations, h: Hyperparameters, at_random: Float[Tensor, "s j"]
-) -> Hyperparameters:
-    """With a constant mean for each sample, drawn from what the data leave open of it."""
-    e = profile_likelihood(kernel, o.X, o.y, o.mask, h, datum_noise(h.noise, h.amplitude, o.relative_noise))
-    deviation = torch.minimum(e.mean_precision.clamp(min=1e-300).rsqrt(), h.amplitude.sqrt())
-    return h._replace(mean=e.mean + at_random * deviation)

@@ -201,10 +201,15 @@ def _positive(hessian: Float[ndarray, "b d d"]) -> Float[ndarray, "b d d"]:
     stiff = np.maximum(np.abs(hessian).max((-2, -1)), 1.0)[:, None]
     diagonal = np.einsum("bdd->bd", hessian)
     diagonal += np.where((hessian == 0).all(-1), stiff, 0.0)
+    least = LEAST_CURVATURE * stiff
     # torch's: NumPy's takes all cores for large ones, and waits for those that are busy elsewhere
-    values, vectors = (each.numpy() for each in torch.linalg.eigh(torch.from_numpy(hessian)))
-    values = np.maximum(np.abs(values), LEAST_CURVATURE * stiff)
-    return (vectors * values[:, None]) @ vectors.swapaxes(-2, -1)
+    beyond = torch.from_numpy(hessian - least[..., None] * np.eye(hessian.shape[-1]))
+    is_other = torch.linalg.cholesky_ex(beyond).info.numpy() != 0
+    if is_other.any():  # of most no eigenvalue need be known, which takes ten times as long as that none is too low
+        values, vectors = (each.numpy() for each in torch.linalg.eigh(torch.from_numpy(hessian[is_other])))
+        values = np.maximum(np.abs(values), least[is_other])
+        hessian[is_other] = (vectors * values[:, None]) @ vectors.swapaxes(-2, -1)
+    return hessian
 
 
 def _times(matrix: Float[ndarray, "b n d"], vector: Float[ndarray, "b d"]) -> Float[ndarray, "b n"]:
@@ -217,10 +222,12 @@ def _solve(matrix: Float[ndarray, "b d d"], right: Float[ndarray, "b d"]) -> Flo
         found = np.linalg.solve(matrix, right[..., None])[..., 0]
     except np.linalg.LinAlgError:  # of one of them, which tells nothing of the others
         found = _times(np.linalg.pinv(np.nan_to_num(matrix), hermitian=True), right)
+    if np.isfinite(found.sum()):
+        return found
     return np.where(np.isfinite(found).all(-1, keepdims=True), found, 0.0)
 
 
-def _shortfall(c: Float[ndarray, "b k"]) -> Float[ndarray, "b k"]:
+def _shortfall(c: Float[ndarray, "*b"]) -> Float[ndarray, "*b"]:
     return np.maximum(-c, 0.0)
 
 
@@ -291,40 +298,51 @@ def quadratic_program(
             = N' push - (Hp + g - N'lam) + mu / below - mu / above.
     """
     d, k = gradient.shape[-1], offsets.shape[-1]
-    normals_t = normals.swapaxes(-2, -1)
-    p = 0.5 * (low + high)
-    linear = _times(normals, p) + offsets
-    reach = np.maximum(_times(np.abs(normals), high - low), 1e-12)
-    short = _shortfall(linear)
-    t = short + reach
-    slack = np.concatenate([np.maximum(p - low, 1e-300), np.maximum(high - p, 1e-300), linear + t, t], -1)
-    start = (np.abs(gradient) * (high - low)).sum(-1, keepdims=True)
-    start = np.maximum(start + elasticity * np.minimum(short, reach).sum(-1, keepdims=True), 1e-12)
-    lam = np.minimum(start / slack[:, 2 * d : 2 * d + k], 0.5 * elasticity)
-    dual = np.concatenate([start / slack[:, : 2 * d], lam, elasticity - lam], -1)
-    of_box, at = slice(0, 2 * d), np.arange(d)
+    normals_t = np.ascontiguousarray(normals.swapaxes(-2, -1))
+    # The elements are the last dimension, along which NumPy is quickest: they are more than what each has of anything.
+    p, width = 0.5 * (low + high).T, (high - low).T
+    linear = (_times(normals, p.T) + offsets).T
+    reach = np.maximum(_times(np.abs(normals), high - low).T, 1e-12)
+    short, elasticity = _shortfall(linear), np.broadcast_to(elasticity, (len(low), 1)).T
+    start = (np.abs(gradient.T) * width).sum(0) + elasticity * np.minimum(short, reach).sum(0)
+    start = np.maximum(start, 1e-12)
+    # All slacks, then all dual variables, and the same of their changes: with views of the parts.
+    now, change = np.empty((2, 4 * (d + k), len(low)))
+    (box, y, t, of_box, lam, omega), (d_box, d_y, d_t, d_of_box, d_lam, d_omega) = (
+        np.split(each, np.cumsum([2 * d, k, k, 2 * d, k])) for each in (now, change)
+    )
+    slack, dual = np.split(now, 2)
+    box[:d], box[d:] = np.maximum(p - low.T, 1e-300), np.maximum(high.T - p, 1e-300)
+    t[:] = short + reach
+    y[:] = linear + t
+    of_box[:] = start / box
+    lam[:] = np.minimum(start / y, 0.5 * elasticity)
+    omega[:] = elasticity - lam
+    slope = (_times(hessian, p.T) + gradient).T  # of the objective
+    diagonal = np.arange(d)
     for _ in range(iterations):
-        y, t = slack[:, 2 * d : 2 * d + k], slack[:, 2 * d + k :]
-        lam, omega = dual[:, 2 * d : 2 * d + k], dual[:, 2 * d + k :]
-        mu = (0.1 / (2 * (d + k))) * (slack * dual).sum(-1, keepdims=True)
-
+        mu = (0.1 / (2 * (d + k))) * (slack * dual).sum(0)
         ratio = lam / omega
         room = y + ratio * t
-        push = (mu - lam * y - ratio * mu + lam * t) / room
-        stiffness, inner = dual[:, of_box] / slack[:, of_box], mu / slack[:, of_box]
-        system = hessian + normals_t @ ((lam / room)[..., None] * normals)
-        system[:, at, at] += stiffness[:, :d] + stiffness[:, d:]
-        stationarity = _times(hessian, p) + gradient - _times(normals_t, lam)
-        dp = _solve(system, _times(normals_t, push) - stationarity + inner[:, :d] - inner[:, d:])
+        push = (mu * (1 - ratio) + lam * (t - y)) / room
+        weight, stiffness, inner = lam / room, of_box / box, mu / box
+        system = hessian + normals_t @ (weight.T[..., None] * normals)
+        system[:, diagonal, diagonal] += (stiffness[:d] + stiffness[d:]).T
+        right = _times(normals_t, (push + lam).T) + (inner[:d] - inner[d:] - slope).T
+        dp = _solve(system, right)
 
-        along = _times(normals, dp)
-        d_lam = push - lam * along / room
-        dt = (mu - omega * t + t * d_lam) / omega
-        d_slack = np.concatenate([dp, -dp, along + dt, dt], -1)
-        d_box = inner - dual[:, of_box] - stiffness * d_slack[:, of_box]
-        d_dual = np.concatenate([d_box, d_lam, -d_lam], -1)
+        along = _times(normals, dp).T
+        np.subtract(push, weight * along, out=d_lam)
+        np.negative(d_lam, out=d_omega)
+        np.divide(mu + t * (d_lam - omega), omega, out=d_t)
+        np.add(along, d_t, out=d_y)
+        d_box[:d] = dp.T
+        np.negative(d_box[:d], out=d_box[d:])
+        np.subtract(inner - of_box, stiffness * d_box, out=d_of_box)
         # 99 % of the way to where the first slack or dual variable would be zero, or a whole step
-        shrink = np.maximum(-d_slack / slack, -d_dual / dual).max(-1, keepdims=True)
-        step = 0.99 / np.maximum(shrink, 0.99)
-        p, slack, dual = p + step * dp, slack + step * d_slack, dual + step * d_dual
-    return np.clip(p, low, high), dual[:, 2 * d : 2 * d + k]
+        step = 0.99 / np.maximum(-(change / now).min(0), 0.99)
+        change *= step
+        now += change
+        p += d_box[:d]
+        slope += step * _times(hessian, dp).T
+    return np.clip(p.T, low, high), lam.T

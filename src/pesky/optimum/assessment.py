@@ -96,11 +96,12 @@ def _beyond_confidence(
     objective = over_hyper_samples(belief, moments.mean, 2)[..., 0, :].mean(-2)
     of_rows = belief.likelihoods.margins(*moments)
     constraints = Margins(*(over_hyper_samples(belief, each, 2) for each in of_rows))
+    quantile = torch.special.ndtri(confidence).to(objective)[:, None]
     if constraints.mean.shape[-3] == 1:
-        u = (constraints.mean / constraints.deviation)[..., 0, :, :]
+        margin = (constraints.mean - quantile * constraints.deviation)[..., 0, :, :]
     else:
         u = torch.special.ndtri(_log_probability(constraints).exp().clamp(1e-15, 1 - 1e-15))
-    margin = (u - torch.special.ndtri(confidence).to(u)[:, None]) * constraints.deviation.mean(-3)
+        margin = (u - quantile) * constraints.deviation.mean(-3)
     return objective, margin, constraints
 
 
@@ -141,23 +142,32 @@ def differentiated(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Fl
     objective, margin, constraints = _beyond_confidence(belief, expansion.moments, confidence)
     by_x = belief.likelihoods.slopes_of_margins(*expansion.slopes)
     mean_by_x, variance_by_x = (over_hyper_samples(belief, each, 3) for each in by_x)
-    deviation, samples = constraints.deviation, constraints.mean.shape[-3]
-    score, spread = constraints.mean / deviation, deviation.mean(-3, keepdim=True)
-    beyond = margin[..., None, :, :] / spread
-    u = beyond + torch.special.ndtri(confidence).to(margin)[:, None]
-    by_mean = (0.5 * (u.square() - score.square())).exp() * spread / (samples * deviation)
-    by_variance = (beyond / samples - by_mean * score) / (2 * deviation)
+    by_mean, by_variance = _by_moments(margin, constraints, confidence)
     of_margins = by_mean[..., None] * mean_by_x + by_variance[..., None] * variance_by_x
-    of_objective = over_hyper_samples(belief, expansion.slopes.mean, 3)[..., :1, :, :].mean(-4)
+    of_objective = over_hyper_samples(belief, expansion.slopes.mean, 3)[..., :1, :, :]
     return Local(
         expansion,
         torch.cat([objective[..., None, :], margin], -2),
-        torch.cat([of_objective, of_margins.sum(-4)], -3),
+        torch.cat([of_objective.mean(-4), of_margins.sum(-4)], -3),
         by_mean,
         by_variance,
-        -by_variance / (2 * deviation.square()),
+        -by_variance / (2 * constraints.deviation.square()),
         variance_by_x,
     )
+
+
+def _by_moments(
+    margin: Float[Tensor, "*w k x"], constraints: Margins, confidence: Float[Tensor, " k"]
+) -> tuple[Float[Tensor, "*w h k x"], Float[Tensor, "*w h k x"]]:
+    """Derivatives of each margin by the mean and the variance that it is made of: see `differentiated`."""
+    mean, deviation = constraints
+    quantile, samples = torch.special.ndtri(confidence).to(margin)[:, None], mean.shape[-3]
+    if samples == 1:  # mean - quantile deviation
+        return torch.ones_like(mean), -quantile / (2 * deviation)
+    score, spread = mean / deviation, deviation.mean(-3, keepdim=True)
+    beyond = margin[..., None, :, :] / spread
+    by_mean = (0.5 * ((beyond + quantile).square() - score.square())).exp() * spread / (samples * deviation)
+    return by_mean, (beyond / samples - by_mean * score) / (2 * deviation)
 
 
 def curvature_of(belief: Marginals, at: Local, weights: Float[Tensor, "*w i x"]) -> Float[Tensor, "*w x d d"] | None:
@@ -172,5 +182,7 @@ def curvature_of(belief: Marginals, at: Local, weights: Float[Tensor, "*w i x"])
     by_mean[..., 0, :] += weights[..., None, 0, :] / by_mean.shape[-3]
     rows = (each.view(*belief.amplitude.shape, -1) for each in (by_mean, by_variance))
     found = over_hyper_samples(belief, at.expansion.curvatures(*rows), 3).sum(-4)
-    twice = (weight * at.by_variance_twice)[..., None] * at.variance_by_x
-    return found + torch.einsum("...hkxa,...hkxb->...xab", twice, at.variance_by_x)
+    # the sum over samples and margins of the products of the gradients of each variance
+    by_x = at.variance_by_x.flatten(-4, -3).movedim(-3, -2)
+    twice = (weight * at.by_variance_twice).flatten(-3, -2).mT[..., None]
+    return found + (twice * by_x).mT @ by_x

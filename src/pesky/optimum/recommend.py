@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.model.belief import Marginals, studies
+from pesky.model.belief import Marginals, over_hyper_samples, studies
 from pesky.numerics import sqp
 from pesky.numerics.rng import Seed
 from pesky.optimum.assessment import (
@@ -41,6 +41,8 @@ HOPELESS = math.log(1e-6)
 SETTLED, SAME = 1e-9, 1e-6
 """A search ends whose last step was to gain less than this, or that has the values of another one; both in prior
 deviations."""
+MEANINGFUL = 1e-4
+"""It ends, too, where that is less than this of what the objective is uncertain by there: nobody could tell."""
 FIRST_STEPS, BEHIND, VIOLATION = 12, 4.0, 5.0
 """After so many steps a search ends that is behind the best one by so many times what its last step gained, where
 violations of a margin have this price."""
@@ -166,6 +168,7 @@ def _lowest(
     flat = starts.reshape(-1, d)
     inside = INSIDE * deviation.index_fill(-1, torch.tensor(0, device=deviation.device), 0.0)[..., None, :]
     last: Local | None = None
+    doubt = torch.zeros_like(flat[:, 0])
 
     # Studies in lockstep keep their shape: of those that ended nothing is looked at.
     def whole(part: Tensor, some: Tensor, others: Tensor) -> Tensor:
@@ -174,6 +177,8 @@ def _lowest(
     def evaluate(x: Tensor, some: Tensor) -> tuple[Tensor, Tensor]:
         nonlocal last
         last = differentiated(belief, whole(x, some, flat), confidence)
+        variance = over_hyper_samples(belief, last.expansion.moments.variance, 2)[..., 0, :].mean(-2).flatten()
+        doubt[some] = (variance[some] if w else variance).sqrt()
         values, gradients = (last.values.mT - inside).flatten(0, -2), last.gradients.transpose(-3, -2).flatten(0, -3)
         return (values[some], gradients[some]) if w else (values, gradients)
 
@@ -184,21 +189,26 @@ def _lowest(
 
     zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
     scale = deviation[..., None, :].expand(*w, count, -1).reshape(len(flat), -1)
-    goes_on = _descending(scale, studies(belief).numel())
+    goes_on = _descending(scale, doubt, studies(belief).numel())
     how = {"radius": RADIUS, "scale": scale, "steps": steps, "tolerance": 1e-8, "inner": INNER}
     found = sqp.minimize(evaluate, flat, zero, one, **how, worthwhile=goes_on, curvature=curvature)
     # The last step may still end a little outside: points short of it, towards the start, are offered as well.
-    back = torch.tensor([0.0, 1e-6, 1e-4, 1e-2, 1e-1], dtype=starts.dtype, device=starts.device)[:, None, None]
+    back = torch.tensor([0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1]).to(starts)[:, None, None]
     return torch.lerp(found.x.view(*w, 1, count, d), starts[..., None, :, :], back).flatten(-3, -2)
 
 
-def _descending(scale: Float[Tensor, "b i"], studies: int) -> sqp.Worthwhile:
-    """Whether each search is still on its way, and on none that another one of its study is on or ahead on."""
+def _descending(scale: Float[Tensor, "b i"], doubt: Float[Tensor, " b"], studies: int) -> sqp.Worthwhile:
+    """Whether each search is still on its way, and on none that another one of its study is on or ahead on.
+
+    `doubt` is the deviation of the objective where each of them is by now.
+    """
 
     def goes_on(progress: sqp.Progress) -> Bool[Tensor, " b"]:
         of_study = (progress.values / scale).view(studies, -1, scale.shape[-1])
         apart = (of_study[:, :, None] - of_study[:, None]).abs().amax(-1)
-        is_on = (progress.expected > SETTLED * scale[:, 0]) & ~(apart < SAME).tril(-1).any(-1).flatten()
+        is_on = (progress.expected > torch.maximum(SETTLED * scale[:, 0], MEANINGFUL * doubt)) & ~(apart < SAME).tril(
+            -1
+        ).any(-1).flatten()
         if progress.steps < FIRST_STEPS:
             return is_on
         merit = of_study[..., 0] + VIOLATION * (-of_study[..., 1:]).clamp(min=0.0).sum(-1)

@@ -20,7 +20,7 @@ from pesky.store import Evaluation, State
 from pesky.study.in_words import first_line
 from pesky.study.measured import MeasuredPoint, measured_points
 from pesky.study.outliers import Outlier, Place, trusted
-from pesky.study.prediction import Expectation, Prediction, expectations_at, predict_at
+from pesky.study.prediction import Expectation, Prediction, expectations_at, predictions_at
 from pesky.study.surrogates import Surrogates
 from pesky.wording import counted
 
@@ -164,9 +164,13 @@ class Grounds:
 
     def predict(self, u: Float[Tensor, " d"]) -> Prediction:
         """What is believed there; what was measured there without noise is certain."""
-        exact = self.exact_at(u)
+        return self.predict_each(u[None])[0]
+
+    def predict_each(self, U: Float[Tensor, "x d"]) -> list[Prediction]:
+        """The same of several points, in the time of one."""
+        exact = [self.exact_at(u) for u in U]
         with threads_for(self.count):
-            return predict_at(self.problem, self.space, self.belief, self.spread, self.observations, u, exact)
+            return predictions_at(self.problem, self.space, self.belief, self.spread, self.observations, U, exact)
 
     def expect(self, U: Float[Tensor, "x d"], exact: Sequence[Mapping[str, float]]) -> list[Expectation]:
         """What is expected at each point; `exact` is what was measured there without noise."""

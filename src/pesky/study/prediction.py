@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from pesky.infer.gaussian import log_density
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.model.moments import moments_of
 from pesky.observations import Observations
@@ -125,51 +126,61 @@ def _probabilities(
     return probabilities
 
 
-def predict_at(
+def predictions_at(
     problem: Problem,
     space: Space,
     belief: Belief,
     spread: Belief,
     observations: Observations,
-    u: Float[Tensor, " d"],
-    exact: Mapping[str, float],
-) -> Prediction:
-    """What is believed at u; see `expectations_at`.
+    U: Float[Tensor, "x d"],
+    exact: Sequence[Mapping[str, float]],
+) -> list[Prediction]:
+    """What is believed at each point of U; see `expectations_at`.
 
     Intervals are those of `spread`, whose hyperparameters are as uncertain as the data leave them.
     """
-    (believed,) = expectations_at(problem, belief, observations, u[None], [exact])
+    believed = expectations_at(problem, belief, observations, U, exact)
     with torch.no_grad():
-        mean, variance = (part[..., 0] for part in moments_at(spread, u[None]))
+        mean, variance = moments_at(spread, U)
     tails = torch.tensor([(1 - LEVEL) / 2, (1 + LEVEL) / 2], dtype=mean.dtype, device=mean.device)
     own = numbers(problem, observations)
-    open_rows = {name: row for name, row in own.items() if name not in exact and name not in problem.known}
-    ends = intervals(observations, list(open_rows.values()), mean, variance.sqrt(), tails)
-    found = dict(zip(open_rows, ends, strict=True))
-    outcomes = {
-        name: _with_interval(believed.outcomes[name], *found[name])
-        if name in found
-        else OutcomePrediction.known(believed.outcomes[name])
-        for name in own
-    }
-    return Prediction(space.decode(u), outcomes, believed.probabilities)
+    rows = {name: row for name, row in own.items() if name not in problem.known}
+    ends = intervals(observations, list(rows.values()), mean, variance.sqrt(), tails)
+    found = dict(zip(rows, ends, strict=True))
+
+    def outcome(name: str, at: int) -> OutcomePrediction:
+        expected = believed[at].outcomes[name]
+        if name not in found or name in exact[at]:
+            return OutcomePrediction.known(expected)
+        return _with_interval(expected, *found[name][at])
+
+    return [
+        Prediction(space.decode(u), {name: outcome(name, at) for name in own}, believed[at].probabilities)
+        for at, u in enumerate(U)
+    ]
 
 
 def intervals(
     o: Observations,
     rows: Sequence[int],
-    mean: Float[Tensor, "h j"],
-    deviation: Float[Tensor, "h j"],
+    mean: Float[Tensor, "h j x"],
+    deviation: Float[Tensor, "h j x"],
     tails: Float[Tensor, " 2"],
-) -> list[tuple[float, float]]:
-    """The ends of the intervals of some rows, in the outcomes' own units, between these quantiles of mixtures."""
+) -> list[list[tuple[float, float]]]:
+    """The ends of the intervals of some rows at each point, in the outcomes' own units.
+
+    They are these quantiles of mixtures.
+    """
     if o.warp is not None and o.warp.strength.dim() > 1:
-        each = [quantiles_to_user(o, row, mean[:, row], deviation[:, row], tails) for row in rows]
+        points = range(mean.shape[-1])
+        each = [
+            torch.stack([quantiles_to_user(o, row, mean[:, row, x], deviation[:, row, x], tails) for x in points])
+            for row in rows
+        ]
     else:
         found = mixture_quantiles(mean[:, rows], deviation[:, rows], tails)
         each = [o.to_user(row, own) for row, own in zip(rows, found, strict=True)]
-    ends = (sorted(own.tolist()) for own in each)
-    return [(low, high) for low, high in ends]
+    return [[(min(ends), max(ends)) for ends in own.tolist()] for own in each]
 
 
 def moments_at(belief: Belief, U: Float[Tensor, "x d"]) -> tuple[Float[Tensor, "h j x"], Float[Tensor, "h j x"]]:
@@ -199,19 +210,33 @@ def quantiles_to_user(
     return _bisected(share_below, ends.amin().expand_as(p), ends.amax().expand_as(p), p)
 
 
+QUANTILE = 1e-12
+"""How exact the quantiles of mixtures are, beside what the quantiles of their parts are apart."""
+
+
 def mixture_quantiles(
     mean: Float[Tensor, "h *r"], deviation: Float[Tensor, "h *r"], p: Float[Tensor, " q"]
 ) -> Float[Tensor, "*r q"]:
-    """The quantiles of a mixture of as many Gaussians of equal weight, or of each of several."""
+    """The quantiles of a mixture of as many Gaussians of equal weight, or of each of several.
+
+    By Newton's steps, or halves where one leaves what is known to hold the quantile: between those of the parts.
+    """
     mean, deviation = mean[..., None], deviation[..., None]
     parts = mean + deviation * torch.special.ndtri(p)
     if len(parts) == 1:
         return parts[0]
-
-    def share_below(values: Float[Tensor, "*r q"]) -> Float[Tensor, "*r q"]:
-        return torch.special.ndtr((values - mean) / deviation).mean(0)
-
-    return _bisected(share_below, parts.amin(0), parts.amax(0), p)
+    low, high = parts.amin(0), parts.amax(0)
+    close, found = QUANTILE * (high - low), parts.mean(0)
+    for _ in range(100):  # a handful, but where some parts are points beside the others
+        z = (found - mean) / deviation
+        short = p - torch.special.ndtr(z).mean(0)
+        low, high = torch.where(short > 0, found, low), torch.where(short > 0, high, found)
+        after = found + short / (log_density(z).exp() / deviation).mean(0)
+        after = torch.where((after >= low) & (after <= high), after, (low + high) / 2)
+        step, found = (after - found).abs(), after
+        if bool((step <= close).all()):
+            break
+    return found
 
 
 def _bisected(

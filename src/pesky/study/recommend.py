@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -17,7 +18,7 @@ from pesky.store import Evaluation
 from pesky.study import advice
 from pesky.study.grounds import SAME_ANSWER, Grounds
 from pesky.study.measured import MeasuredPoint, holds_all
-from pesky.study.prediction import Expectation
+from pesky.study.prediction import Expectation, Prediction
 from pesky.study.recommendation import Recommendation
 
 SURE = 0.9
@@ -50,7 +51,8 @@ def recommendation_from(grounds: Grounds) -> Recommendation:
 
 def _better_of_two(grounds: Grounds) -> Recommendation:
     """The best one anywhere or the best measured one, with the reasons."""
-    measured, model = best_from(grounds), best_anywhere(grounds)
+    model, measured = _described(grounds, [_anywhere(grounds), _best_of(grounds, _complete(grounds))])
+    assert model is not None
     if failures := grounds.failures_at(grounds.space.encode(model.params)):
         if measured is None or not measured.is_confident:
             return replace(model, advice=f"Do not rely on it: {advice.failed_here(failures)}")
@@ -155,18 +157,45 @@ def best_anywhere(grounds: Grounds, most: float = 1.0) -> Recommendation:
 
     `most` is the highest confidence that is asked of any.
     """
-    confidence = torch.tensor(grounds.problem.confidences, dtype=torch.float64).clamp(max=most)
-    with threads_for(grounds.count):
-        found = recommend(grounds.belief, grounds.space, confidence, grounds.seed, grounds.told)
-    return _recommendation(grounds, found.u.cpu(), bool(found.is_confident))
+    (found,) = _described(grounds, [_anywhere(grounds, most)])
+    assert found is not None
+    return found
 
 
 def best_from(grounds: Grounds) -> Recommendation | None:
     """The best of the points at which everything was measured; None if there is none."""
-    return best_of(grounds, [point for point in grounds.points if point.is_complete(grounds.problem)])
+    return best_of(grounds, _complete(grounds))
 
 
 def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation | None:
+    """The best of these points; None if there is none."""
+    (found,) = _described(grounds, [_best_of(grounds, points)])
+    return None if found is None else replace(found, advice=advice.alone(grounds, found))
+
+
+class _Found(NamedTuple):
+    """A point that may be the answer."""
+
+    u: Float[Tensor, " d"]
+    is_confident: bool
+    point: MeasuredPoint | None
+    """Where it was measured, if it was sought there."""
+
+
+def _anywhere(grounds: Grounds, most: float = 1.0) -> _Found:
+    """See `best_anywhere`."""
+    confidence = torch.tensor(grounds.problem.confidences, dtype=torch.float64).clamp(max=most)
+    with threads_for(grounds.count):
+        found = recommend(grounds.belief, grounds.space, confidence, grounds.seed, grounds.told)
+    return _Found(found.u.cpu(), bool(found.is_confident), None)
+
+
+def _complete(grounds: Grounds) -> list[MeasuredPoint]:
+    """The points at which everything was measured."""
+    return [point for point in grounds.points if point.is_complete(grounds.problem)]
+
+
+def _best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> _Found | None:
     """The best of these points; None if there is none.
 
     By what is believed of them, since a measurement has noise; one without noise is believed as it is. Where none holds
@@ -199,8 +228,7 @@ def best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> Recommendation
     value = {i: problem.sign * each[i].outcomes[problem.objective] for i in range(len(each)) if wanted[i]}
     chosen = min(value, key=lambda i: value[i])
     at = int(some[chosen])
-    found = _recommendation(grounds, U[at], held[chosen])
-    return replace(found, params=points[at].params, advice=advice.alone(grounds, found))
+    return _Found(U[at], held[chosen], points[at])
 
 
 def _shortfall(grounds: Grounds, expectation: Expectation) -> float:
@@ -227,23 +255,29 @@ def log_probability(conditions: Sequence[Constraint], probabilities: Sequence[fl
     return float(torch.tensor(held, dtype=torch.float64).clamp(min=1e-300).log().sum())
 
 
-def _recommendation(grounds: Grounds, u: Float[Tensor, " d"], is_confident: bool) -> Recommendation:
-    problem = grounds.problem
-    prediction, measured = grounds.predict(u), grounds.at(u)
+def _described(grounds: Grounds, each: Sequence[_Found | None]) -> list[Recommendation | None]:
+    """What is believed of the points that were found, where any was; all in one go."""
+    own = [found for found in each if found is not None]
+    predictions = iter(grounds.predict_each(torch.stack([found.u for found in own])) if own else ())
+    return [None if found is None else _recommendation(grounds, found, next(predictions)) for found in each]
+
+
+def _recommendation(grounds: Grounds, found: _Found, prediction: Prediction) -> Recommendation:
+    problem, measured = grounds.problem, grounds.at(found.u)
     value = prediction.outcomes[problem.objective]
     ids = () if measured is None else tuple(e.id for e in measured.evaluations)
     return Recommendation(
-        params=prediction.params,
+        params=prediction.params if found.point is None else found.point.params,
         objective=problem.objective,
         expected=value.mean,
         deviation=value.deviation,
         interval=value.interval,
         probabilities=prediction.probabilities,
-        is_confident=is_confident,
+        is_confident=found.is_confident,
         is_measured=measured is not None and measured.is_complete(problem),
         evaluations=ids,
         told={} if measured is None else dict(measured.told),
-        nearest=_nearest(grounds, u),
+        nearest=_nearest(grounds, found.u),
     )
 
 
