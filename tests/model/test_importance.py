@@ -86,7 +86,6 @@ def test_they_are_enough_for_the_noise_of_few_data_in_many_columns(monkeypatch):
         return sample("matern52", o, best, 2000, torch.Generator().manual_seed(1)).noise.log()
 
     found = log_noise()
-    monkeypatch.setattr(importance, "MOST_DRAWS", 2048)
     monkeypatch.setattr(importance, "DRAWS", 2048)
     monkeypatch.setattr(importance, "ROUNDS", 3)
     right = log_noise()

@@ -25,7 +25,7 @@ def test_it_is_what_is_predicted_at_each_point(name: str):
 
 
 def test_all_hold_at_once_no_more_often_than_any_of_them():
-    outlook = outlook_at(found("mixed").grounds, found("mixed").study.space.sobol(16, seed=1), intervals=False)
+    outlook = outlook_at(found("mixed").grounds, found("mixed").study.space.sobol(16, seed=1), with_intervals=False)
     assert (outlook.feasible <= np.min([*outlook.probabilities.values()], axis=0) + 1e-9).all()
     assert not outlook.low
 

@@ -639,7 +639,7 @@ class TestConfirmOnTheWay:
         assert s.best().is_measured
 
     def test_what_is_not_clearly_better_leaves_room_for_where_improvement_is_expected(self):
-        s = quick(EXACT)
+        s = quick(EXACT, seed=1)
         for _ in range(24):
             asked = s.ask()
             s.tell(asked, measure(asked.params))

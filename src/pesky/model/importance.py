@@ -1,7 +1,7 @@
 """How uncertain hyperparameters are: samples of their posterior, found from its maximum (METHOD 10).
 
-Adaptive importance sampling: draws from a Gaussian around the maximum, which is fitted to them anew a few times, and of
-all draws as many as are wanted, by their weights. It takes a few hundred likelihoods, all in a few batches.
+Of few data by adaptive importance sampling: draws from a Gaussian around the maximum, which is fitted to them anew, and
+of all draws as many as are wanted, by their weights. Of more, draws from that Gaussian itself.
 """
 
 import math
@@ -20,13 +20,13 @@ from pesky.model.prior import log_bounds, log_prior, prior_precision
 from pesky.numerics.rng import Source, normal, uniform
 from pesky.observations import Observations
 
-ROUNDS, DRAWS, MOST_DRAWS = 2, 64, 256
-"""So many draws where there are most data, and the more the fewer there are: these leave more open, and cost less."""
-WIDER = 1.3
-"""How much wider than fitted a Gaussian is drawn from: what has lighter tails than the posterior misses them."""
-MANY_DATA, SOME_DATA = 64, 192
-"""With more values of every row the posterior is taken for the Gaussian that its curvature at the maximum stands for,
-and of many values some, evenly chosen, tell the curvature: that of the likelihood grows with their number."""
+ROUNDS, DRAWS = 2, 256
+WIDER = 1.4
+"""How much wider than its curvature says a Gaussian is drawn from: it has lighter tails than the posterior."""
+MANY_DATA, SOME_DATA = 16, 192
+"""With more values of every row the posterior is taken for the Gaussian that its curvature at the maximum stands for:
+intervals have the truth as often, and the more hyperparameters there are the fewer draws have all the weight (METHOD
+10). Of many values some, evenly chosen, tell the curvature: that of the likelihood grows with their number."""
 LEAST_PRECISION = 1 / 3
 """Of a combination of the logs of hyperparameters: about that of their prior."""
 
@@ -133,11 +133,10 @@ def sample(kernel: Kernel, o: Observations, best: Hyperparameters, count: int, s
     if are_many:
         z = normals(-(-count // 2), j, p.shape[-1])
         # on either side: their mean is the maximum, however few they are
-        drawn = posterior.free(around.at(torch.cat([z, -z])[:count]), p)
+        drawn = posterior.free(around.wider().at(torch.cat([z, -z])[:count]), p)
         chosen = posterior(drawn.clamp(posterior.lower, posterior.upper))
     else:
-        draws = min(MOST_DRAWS, DRAWS * MANY_DATA // max(1, own.y.shape[-1]))
-        every, log_weight = _weighted(posterior, around, lambda: normals(draws, j, p.shape[-1]))
+        every, log_weight = _weighted(posterior, around, lambda: normals(DRAWS, j, p.shape[-1]))
         order = uniform(source, *w, j, count, like=p).flatten(0, -2).argsort(-1)
         chosen = every.of_each_row(_resampled(log_weight, count, order))
     h = posterior.unpack(chosen.p)

@@ -58,7 +58,7 @@ def indices_of(grounds: Grounds, points: int = POINTS) -> dict[str, Indices]:
     """The indices of what is expected of each outcome, and of the probability of each yes or no."""
 
     def expected(U: Tensor) -> dict[str, np.ndarray]:
-        outlook = outlook_at(grounds, U, intervals=False)
+        outlook = outlook_at(grounds, U, with_intervals=False)
         yes_no = {text: p for text, p in outlook.probabilities.items() if text not in _limits(grounds)}
         return {**outlook.mean, **yes_no}
 

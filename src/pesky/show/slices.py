@@ -39,7 +39,7 @@ def line(grounds: Grounds, at: Mapping[str, Option], name: str) -> Slice:
 def plane(grounds: Grounds, at: Mapping[str, Option], names: Sequence[str]) -> Slice:
     """What is believed along two parameters; without intervals, which a map has no room for."""
     U, along = points(grounds.space, at, names, PLANE)
-    return Slice(tuple(names), along, outlook_at(grounds, U, intervals=False))
+    return Slice(tuple(names), along, outlook_at(grounds, U, with_intervals=False))
 
 
 def named(picture: str, given: Sequence[str], known: Collection[str]) -> tuple[str, ...]:

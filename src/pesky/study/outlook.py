@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 import torch
@@ -10,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.study.grounds import Grounds
-from pesky.study.prediction import LEVEL, constraint_texts, moments_at, numbers, quantiles_to_user
+from pesky.study.prediction import LEVEL, constraint_texts, intervals, moments_at, numbers
 
 CHUNK = 512
 """Points at once: with a thousand data their covariances are 4 MB for each row and sample of hyperparameters."""
@@ -31,9 +30,9 @@ class Outlook:
     """Probability that all of them hold at once."""
 
 
-def outlook_at(grounds: Grounds, U: Float[Tensor, "x d"], *, intervals: bool = True) -> Outlook:
-    """What is believed at each point of U; without `intervals`, which take longest, `low` and `high` are empty."""
-    parts = [_outlook(grounds, chunk, intervals) for chunk in U.split(CHUNK)]
+def outlook_at(grounds: Grounds, U: Float[Tensor, "x d"], *, with_intervals: bool = True) -> Outlook:
+    """What is believed at each point of U; without intervals, which take longest, `low` and `high` are empty."""
+    parts = [_outlook(grounds, chunk, with_intervals) for chunk in U.split(CHUNK)]
 
     def joined(name: str) -> dict[str, np.ndarray]:
         each = [getattr(part, name) for part in parts]
@@ -43,11 +42,11 @@ def outlook_at(grounds: Grounds, U: Float[Tensor, "x d"], *, intervals: bool = T
     return Outlook(mean, low, high, probabilities, np.concatenate([part.feasible for part in parts]))
 
 
-def _outlook(grounds: Grounds, U: Float[Tensor, "x d"], intervals: bool) -> Outlook:
+def _outlook(grounds: Grounds, U: Float[Tensor, "x d"], with_intervals: bool) -> Outlook:
     problem, belief = grounds.problem, grounds.belief
     each = grounds.expect(U, [{}] * len(U))
     mean = {name: np.array([e.outcomes[name] for e in each]) for name in numbers(problem, grounds.observations)}
-    low, high = _intervals(grounds, U, mean) if intervals else ({}, {})
+    low, high = _intervals(grounds, U, mean) if with_intervals else ({}, {})
     probabilities = {text: np.array([e.probabilities[text] for e in each]) for text in constraint_texts(problem)}
     if not probabilities:
         return Outlook(mean, low, high, probabilities, np.ones(len(U)))
@@ -67,8 +66,7 @@ def _intervals(
         mean, variance = moments_at(grounds.spread, U)
         for name, row in numbers(grounds.problem, o).items():
             if name not in grounds.problem.known:
-                ends = torch.vmap(partial(quantiles_to_user, o, row, p=tails), in_dims=1)
-                found = ends(mean[:, row], variance[:, row].sqrt()).numpy()
-                low[name] = np.minimum(found.min(-1), expected[name])
-                high[name] = np.maximum(found.max(-1), expected[name])
+                (ends,) = intervals(o, [row], mean, variance.sqrt(), tails)
+                low[name], high[name] = (np.array(each) for each in zip(*ends, strict=True))
+                low[name], high[name] = np.minimum(low[name], expected[name]), np.maximum(high[name], expected[name])
     return low, high

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 
 import torch
@@ -172,11 +173,8 @@ def intervals(
     They are these quantiles of mixtures.
     """
     if o.warp is not None and o.warp.strength.dim() > 1:
-        points = range(mean.shape[-1])
-        each = [
-            torch.stack([quantiles_to_user(o, row, mean[:, row, x], deviation[:, row, x], tails) for x in points])
-            for row in rows
-        ]
+        ends = [torch.vmap(partial(quantiles_to_user, o, row, p=tails), in_dims=1) for row in rows]
+        each = [own(mean[:, row], deviation[:, row]) for own, row in zip(ends, rows, strict=True)]
     else:
         found = mixture_quantiles(mean[:, rows], deviation[:, rows], tails)
         each = [o.to_user(row, own) for row, own in zip(rows, found, strict=True)]

@@ -172,7 +172,7 @@ def test_hyperparameter_samples_are_taken_one_by_one():
 
 
 def test_draws_with_and_without_a_feasible_point_keep_their_shares():
-    belief = make_belief(rows=2, seed=3, offsets=(-1.7,))
+    belief = make_belief(rows=2, seed=3, offsets=(-1.5,))
     found = sample_solutions(belief, 15, 200, points(200), 5, torch.Generator().manual_seed(1), "place")
     weight = found.optima.chosen.weight
     assert weight.sum().item() == pytest.approx(1.0)
