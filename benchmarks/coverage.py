@@ -1,7 +1,8 @@
-"""How often values are within intervals of 90 % after few measurements: at the maximum, and by samples.
+"""How often values are within intervals of 90 %: at the maximum, and by samples of hyperparameters, as answers have them.
 
-Rows by themselves, drawn from Gaussian processes in two dimensions with a noise of 0.1 deviations that is told; the
-hyperparameters are not. Beside the coverage, the mean logarithm of the predicted density: more is better.
+Rows by themselves, drawn from Gaussian processes with a noise of 0.1 deviations; the hyperparameters are not told, nor,
+with `--undeclared`, the noise. Lengthscales are those in two dimensions, and grow with the root of their number. Beside
+the coverage, the mean logarithm of the predicted density: more is better.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from pesky.model.surrogate import GP
 from pesky.observations import Observations, observe
 from pesky.problem import Constraint, Problem, Real
 
-LENGTHSCALES, COUNTS = (0.1, 0.3, 1.0), (3, 5, 10)
+LENGTHSCALES, COUNTS = (0.1, 0.3, 1.0), (3, 5, 10, 20, 40)
 NOISE, ELSEWHERE = 0.1, 20
 """Deviation of the noise, and at how many other points a row is predicted."""
 
@@ -31,21 +32,21 @@ class Rows(NamedTuple):
     truth: Float[Tensor, "j x"]
 
 
-def draw(rows: int, lengthscale: float, count: int, seed: int) -> Rows:
-    """So many constraints, all measured at the same points."""
+def draw(rows: int, dim: int, lengthscale: float, count: int, seed: int, noise: float | None = NOISE) -> Rows:
+    """So many constraints, all measured at the same points; `noise` is what is declared."""
     g = torch.Generator().manual_seed(seed)
-    X = torch.rand(count + ELSEWHERE, 2, generator=g, dtype=torch.float64)
+    X = torch.rand(count + ELSEWHERE, dim, generator=g, dtype=torch.float64)
     one = torch.ones(1, dtype=torch.float64)
-    h = Hyperparameters(lengthscale * one.expand(1, 2), one, 1e-8 * one, 0 * one)
+    h = Hyperparameters(lengthscale * math.sqrt(dim / 2) * one.expand(1, dim), one, 1e-8 * one, 0 * one)
     root = torch.linalg.cholesky(padded_gram("se", X[None], torch.ones(1, len(X), dtype=torch.bool), h)[0])
     f = root @ torch.randn(len(X), rows, generator=g, dtype=torch.float64)
     y = f[:count] + NOISE * torch.randn(count, rows, generator=g, dtype=torch.float64)
     names = [f"c{j}" for j in range(rows)]
     problem = Problem(
-        {"x1": Real(0, 1), "x2": Real(0, 1)},
+        {f"x{i}": Real(0, 1) for i in range(dim)},
         minimize="f",
         constraints=[Constraint(name, ">=", 0.0) for name in names],
-        noise=NOISE,
+        noise=noise,
     )
     o = observe(problem, [X[:count]] * (rows + 1), [y[:, 0], *y.unbind(-1)], {})
     o = o.select(torch.arange(rows + 1) > 0)
@@ -69,6 +70,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Prints the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description=__doc__)
     parser.add_argument("--rows", type=int, default=20, help="of each of ten sets of points")
+    parser.add_argument("--dim", type=int, default=2)
+    parser.add_argument("--undeclared", action="store_true", help="the noise is not told")
     given = parser.parse_args(arguments)
     torch.set_num_threads(1)
     print("lengthscale  data  coverage: maximum  samples  log density: maximum  samples")
@@ -76,10 +79,11 @@ def main(arguments: list[str] | None = None) -> int:
         for count in COUNTS:
             found = []
             for seed in range(10):
-                rows = draw(given.rows, lengthscale, count, seed)
+                noise = None if given.undeclared else NOISE
+                rows = draw(given.rows, given.dim, lengthscale, count, seed, noise)
                 o = rows.observations
                 best = maximize("matern52", o.X, o.y, o.mask, o.noise)
-                sampled = GP(few=count).doubted(o, best, torch.Generator().manual_seed(seed))
+                sampled = GP().spread(o, best, torch.Generator().manual_seed(seed))
                 found.append([*judge(best, rows), *judge(sampled, rows)])
             a, b, c, d = torch.tensor(found).mean(0).tolist()
             print(f"{lengthscale:11g}  {count:4d}  {a:17.2f}  {c:7.2f}  {b:20.2f}  {d:7.2f}", flush=True)
