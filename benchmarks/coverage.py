@@ -1,4 +1,4 @@
-"""How often values are within intervals of 90 %: at the maximum, and by samples of hyperparameters, as answers have them.
+"""How often values are in intervals of 90 %, at the maximum and by samples of hyperparameters, as answers have them.
 
 Rows by themselves, drawn from Gaussian processes with a noise of 0.1 deviations; the hyperparameters are not told, nor,
 with `--undeclared`, the noise. Lengthscales are those in two dimensions, and grow with the root of their number. Beside
