@@ -98,7 +98,8 @@ def _starts(
     if not bool(is_any.all()):
         hopeful = _safest(belief, spread_out(X, _hope(now), count), confidence)
         safe = torch.where(is_any[..., None, None], safe.repeat(*[1] * (safe.dim() - 2), 2, 1), hopeful)
-    return torch.cat([nearly, safe], -2)
+    found = torch.cat([nearly, safe], -2)
+    return found if found.dim() > 2 else found.unique(dim=0)  # studies in lockstep have as many each
 
 
 def _after_moves(

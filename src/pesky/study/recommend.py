@@ -202,10 +202,14 @@ def _best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> _Found | None
     every constraint with its confidence, it is the one that most probably does, of those that did as measured if any;
     where noise had to be found out, the best of those that do half as probably.
     """
-    problem, points = grounds.problem, [point for point in points if grounds.space.contains(point.params)]
+    problem = grounds.problem
     if not points:
         return None
     U = torch.stack([grounds.encode(point.evaluations[0]) for point in points])
+    is_inside = ((U >= 0) & (U <= 1)).all(-1)
+    if not bool(is_inside.any()):
+        return None
+    U, points = U[is_inside], [point for point, is_in in zip(points, is_inside.tolist(), strict=True) if is_in]
     order = rank_of_some(grounds.belief, U).argsort().cpu() if len(points) > LIKELY else torch.arange(len(points))
     for most in (LIKELY, MOST_MEASURED):  # of those that hold, the order is that of the expected objective
         some = order[:most]
