@@ -130,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measures and prints; see `--help`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.active", description=__doc__)
     parser.add_argument("--json", metavar="FILE", help="write the same as data")
-    parser.add_argument("--problems", type=int, default=3, help="random problems of each kind, default %(default)s")
+    parser.add_argument("--problems", type=int, default=2, help="random problems of each kind, default %(default)s")
     parser.add_argument("--dims", default="2,6,10", help="parameters, default %(default)s")
     parser.add_argument("--values", type=int, default=1000, help="of each outcome, default %(default)s")
     parser.add_argument("--kept", default="250,500", help="values as they are, default %(default)s")

@@ -1,4 +1,4 @@
-"""Many data by way of some of them: what the others say of the function there (METHOD 10.2).
+"""Many data by way of some of them: what the others say of the function there (METHOD 10.1).
 
 The values that are kept are believed as they are. Another one is a measurement of what the function at these is
 expected to be there, with what they leave open added to its noise, as if that were independent of all others: the fully

@@ -1,4 +1,4 @@
-"""Which of many values what is believed rests on: those that say most of where x* may be (METHOD 10.2).
+"""Which of many values what is believed rests on: those that say most of where x* may be (METHOD 10.1).
 
 Each row keeps values of its own, by its own lengthscales: some all over the space, so that the far field is not the
 prior's, and the nearest to each place where x* may be. The others are heard by way of these.

@@ -265,18 +265,16 @@ class Surrogates:
             relevant = self._relevant(names)
             alike = _alike(measured, relevant)
             last = self.model.fit_warped(alike, names, self._snap, previous, generator, has_objective)
-            belief = last.belief
-            believed, h = self.model.noiseless(last.observations, belief.hyperparameters)
+            found = last.belief.hyperparameters
+            believed, h = self.model.noiseless(last.observations, found)
             h = self.model.doubted(believed, h, generator)
-            if relevant is not None or h is not belief.hyperparameters or has_many(believed):
-                h, believed = _constant(h, relevant), replace(believed, X=measured.X)
-                belief = None
             if believed.warp is not None:
                 o = o.warped(believed.warp.spread(self._is_measured))
             o = replace(o, noise=o.noise.masked_scatter(self._is_measured.to(o.noise.device), believed.noise))
-            if belief is None:
-                return partial(self._condition, believed, h, o), o, last
-            return partial(self._completed, belief, o), o, last
+            if relevant is None and h is found and not has_many(believed):
+                return partial(self._completed, last.belief, o), o, last
+            believed = replace(believed, X=measured.X)
+            return partial(self._condition, believed, _constant(h, relevant), o), o, last
         # as BoTorch itself, only for those who give a model of theirs
         from pesky.model.botorch import BotorchBelief
 
