@@ -107,14 +107,20 @@ class Observations:
         """
         if self.mask.shape[-1] <= most:
             return self
-        index = evenly(self.mask, most)
+        return self.taken(evenly(self.mask, most))
 
-        def take(part: Tensor) -> Tensor:
-            return torch.gather(part, -1, index.expand(*part.shape[:-1], most))
+    def taken(self, index: Int[Tensor, "*w J m"]) -> "Observations":
+        """These values of each row, by their numbers; nothing where the number is negative."""
+        there, index = index >= 0, index.clamp(min=0)
+
+        def take(part: Tensor, missing: float = 0.0) -> Tensor:
+            found = torch.gather(part, -1, index.expand(*part.shape[:-1], -1))
+            return torch.where(there, found, missing)
 
         X = torch.gather(self.X, -2, index[..., None].expand(*index.shape, self.X.shape[-1]))
-        noise = None if self.relative_noise is None else take(self.relative_noise)
-        return replace(self, X=X, y=take(self.y), mask=take(self.mask), relative_noise=noise)
+        noise = None if self.relative_noise is None else take(self.relative_noise, 1.0)
+        mask = torch.gather(self.mask, -1, index) & there
+        return replace(self, X=torch.where(there[..., None], X, 0.0), y=take(self.y), mask=mask, relative_noise=noise)
 
     def warped(self, warp: Warp, expected: Float[Tensor, "*w J N"] | None = None) -> "Observations":
         """The same observations on other scales; noise is carried over by the slope of the warp at each datum.

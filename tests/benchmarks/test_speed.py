@@ -57,7 +57,7 @@ def test_what_is_timed_at_which_size():
     for size in (
         "d from 2 to 50, N = 100, K = 2",
         "K from 2 to 16, N = 100, d = 10",
-        "N from 100 to 3000, K = 2, d = 6",
+        "N from 100 to 10000, K = 2, d = 6",
     ):
         assert size in growth([{"rule": rule, "case": str(case), "seconds": 1.0} for rule, case in every], "pesc")
     assert jobs(["ep"], [Case(5, 1, 1)], False) == [("ep", Case(5, 1, 1))]

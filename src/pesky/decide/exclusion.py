@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.acquire.base import Context
 from pesky.acquire.maximize import Best, Values, best_of
 from pesky.model.belief import Belief
 from pesky.optimum.assessment import SAME_POINT, assess
+from pesky.optimum.measured import best_measured
 from pesky.space import Space
 from pesky.space.region import Region
 
@@ -19,6 +20,8 @@ SAME_PLACE = 0.02
 """Questions closer than this, in the cube, are about the same place."""
 TIMES = 3
 """How often a place is asked before it is excluded."""
+MANY = 1000
+"""Questions from which on all pairs of them take longer than all else."""
 PROBABLY_FEASIBLE = 0.5
 """The probability that all constraints hold from which a measured point counts as feasible."""
 SAME_QUESTION = 1e-3
@@ -58,14 +61,29 @@ def excluded_regions(
     """
     if asked.shape[-2] < TIMES or not belief.points.shape[-2]:
         return None
-    near = (asked[..., :, None, :] - asked[..., None, :, :]).abs().amax(-1) < SAME_PLACE
-    excluded = near.sum(-1) >= TIMES
+    is_large = asked.shape[-2] > MANY and asked.dim() == 2
+    if is_large and bool(_is_any_feasible(belief, confidence, best_measured(belief)).all()):
+        return None  # before all pairs are looked at
+    parts = asked.split(MANY, -2) if is_large else (asked,)
+    excluded = torch.cat([_asked_near(part, asked) >= TIMES for part in parts], -1)
     if not bool(excluded.any()):
         return None
-    with torch.no_grad():
-        feasible = assess(belief, belief.points, confidence).log_feasible.exp()
-    excluded = excluded & (feasible < PROBABLY_FEASIBLE).all(-1, keepdim=True)
+    excluded = excluded & ~_is_any_feasible(belief, confidence, belief.points)
     return ExcludedRegions(asked, excluded) if bool(excluded.any()) else None
+
+
+def _asked_near(X: Float[Tensor, "*w x d"], asked: Float[Tensor, "*w n d"]) -> Int[Tensor, "*w x"]:
+    """How many questions were asked about the place of each point."""
+    return ((X[..., :, None, :] - asked[..., None, :, :]).abs().amax(-1) < SAME_PLACE).sum(-1)
+
+
+def _is_any_feasible(
+    belief: Belief, confidence: Float[Tensor, " k"], X: Float[Tensor, "*w x d"]
+) -> Bool[Tensor, "*w 1"]:
+    """Whether any of the points is probably feasible."""
+    with torch.no_grad():
+        feasible = assess(belief, X, confidence).log_feasible.exp()
+    return ~(feasible < PROBABLY_FEASIBLE).all(-1, keepdim=True)
 
 
 class Duplicates(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int, Shaped
@@ -104,24 +105,24 @@ class GaussianProcess:
 
     def select_rows(self, index: Int[Tensor, " r"]) -> GaussianProcess:
         """The belief of some of the rows, with what was computed of them."""
-        kinds = None if self.kinds is None else tuple(self.kinds[row] for row in index.tolist())
-        noise = None if self.data_noise is None else self.data_noise.index_select(-2, index)
-        lengthscale, *others = self.hyperparameters
-        each = Hyperparameters(lengthscale.index_select(-2, index), *(part.index_select(-1, index) for part in others))
-        some = GaussianProcess(
-            self.kernel,
-            self.X.index_select(-3, index),
-            self.y.index_select(-2, index),
-            self.mask.index_select(-2, index),
-            each,
-            self.snap,
-            kinds,
-            noise,
-        )
+        some = replace(self, **self._of_rows(index))
         vars(some).update(
             _distinct=self.points, root=self.root.index_select(-3, index), weights=self.weights.index_select(-2, index)
         )
         return some
+
+    def _of_rows(self, index: Int[Tensor, " r"]) -> dict[str, Any]:
+        """What the belief of some of the rows has of its own."""
+        lengthscale, *others = self.hyperparameters
+        each = Hyperparameters(lengthscale.index_select(-2, index), *(part.index_select(-1, index) for part in others))
+        return {
+            "X": self.X.index_select(-3, index),
+            "y": self.y.index_select(-2, index),
+            "mask": self.mask.index_select(-2, index),
+            "hyperparameters": each,
+            "kinds": None if self.kinds is None else tuple(self.kinds[row] for row in index.tolist()),
+            "data_noise": None if self.data_noise is None else self.data_noise.index_select(-2, index),
+        }
 
     def _for_samples(self, part: Shaped[Tensor, ...], dims: int) -> Shaped[Tensor, ...]:
         """What is of each study, (*w, ..), beside hyperparameters that have samples after w."""
@@ -226,8 +227,18 @@ class GaussianProcess:
         is_own = self.X.dim() == 3 and self.points.shape == self.X.shape[1:] and self._is_full
         if not is_own or not torch.equal(self.X, self.points.expand_as(self.X)):
             return self.mean(for_hyper_samples(self, self.points))
+        return self._values - self._noise_of_weights
+
+    @property
+    def _noise_of_weights(self) -> Float[Tensor, "*b j n"]:
+        """S a."""
         noise = self.noise[..., None] if self.data_noise is None else self.data_noise
-        return self._values - (noise + JITTER * self.amplitude[..., None]) * self.weights
+        return (noise + JITTER * self.amplitude[..., None]) * self.weights
+
+    def _drawn_noise(self, normal: Float[Tensor, "*b j n m"]) -> Float[Tensor, "*b j n m"]:
+        """Noise of all data, by standard normal numbers."""
+        variance = self.noise[..., None] if self.data_noise is None else self.data_noise
+        return variance.sqrt()[..., None] * normal
 
     def _mean(self, to_data: Float[Tensor, "*b j n x"]) -> Float[Tensor, "*b j x"]:
         return self.prior_mean[..., None] + (self.weights[..., None, :] @ to_data)[..., 0, :]
@@ -381,8 +392,7 @@ class GaussianProcess:
         cosine, sine = scale * draw(pairs), scale * draw(pairs)
         phase = self.scaled_inputs @ frequency.mT
         prior = phase.cos() @ cosine.mT + phase.sin() @ sine.mT
-        variance = self.noise[..., None] if self.data_noise is None else self.data_noise
-        noise = variance.sqrt()[..., None] * draw(self.X.shape[-2], self._data_of_each()).flip(-1).mT
+        noise = self._drawn_noise(draw(self.X.shape[-2], self._data_of_each()).flip(-1).mT)
         lacking = self._solve(torch.where(self._there[..., None], -prior - noise, 0.0))
         return RandomFeaturePaths(
             kernel=self.kernel,

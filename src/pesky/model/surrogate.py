@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.errors import ProblemError, unknown_name
-from pesky.model import fit, importance, latent, warped_slice, warping
+from pesky.model import fit, importance, latent, through, warped_slice, warping
 from pesky.model import slice as slice_sampling
 from pesky.model.evidence import MarginalLikelihood, marginal_likelihood
 from pesky.model.gp import GaussianProcess
@@ -39,6 +39,10 @@ is 3 of its own deviations away, or several that together are as improbable."""
 MOST = 400
 """Values of a row that its hyperparameters are sought with, evenly chosen from all: more hardly change them. What is
 believed rests on all."""
+
+
+BRIEFLY = 500
+"""Values of a row that has many by which it is looked at in passing: as many as are looked through for outliers."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +179,7 @@ class GP:
         searched = _searched(own, before, 0 if previous is None else previous.searched)
         is_enough = bool((own.mask.sum(-1) >= warping.ENOUGH).any())
         if not self.warp or not isinstance(self.hyperparameters, str) or not is_enough:
-            return Fitted(self.fit(o, rows, snap, last, generator), o)
+            return Fitted(self._briefly(o, self._hyperparameters(o, rows, last, generator), snap), o)
         some = own.thinned(MOST)
         data = (self.kernel, some.X, some.y, some.mask, some.noise)
         plain = fit.maximize(*data, previous and previous.plain, least_noise=some.least_noise, is_sure=searched > 0)
@@ -197,10 +201,25 @@ class GP:
         h = self._hyperparameters(o, rows, last, generator, h)
         if bool((warp.strength != 0).any()):
             expected = o.y.clone()
-            whole = given if some is own else warping.row_data(self.kernel, own, plain, is_first)
-            expected[numbers] = whole.expected
+            expected[numbers] = given.expected if some is own else self._without_noise(own, some, plain, is_first)
             o = o.warped(warp.spread(numbers), expected)
-        return Fitted(self.condition(o, h, snap), o, plain, chosen, searched or int(own.mask.sum()))
+        return Fitted(self._briefly(o, h, snap), o, plain, chosen, searched or int(own.mask.sum()))
+
+    def _briefly(self, o: Observations, h: Hyperparameters, snap: Callable[[Tensor], Tensor] | None) -> GaussianProcess:
+        """What the observations support, by some of them where they are many: who rests on it asks for more."""
+        return self.condition(o if o.mask.shape[-1] <= through.EXACT else o.thinned(BRIEFLY), h, snap)
+
+    def _without_noise(
+        self, own: Observations, some: Observations, plain: Hyperparameters, is_first: bool
+    ) -> Float[Tensor, "j n"]:
+        """What the values are without noise, about; of many, by what few of them expect there, and each by itself."""
+        if own.mask.shape[-1] <= through.EXACT:
+            return warping.row_data(self.kernel, own, plain, is_first).expected
+        few = GaussianProcess(self.kernel, some.X, some.y, some.mask, plain)
+        each = [few.mean(X)[j] for j, X in enumerate(own.X)]
+        open_ = [few.variance(X)[j] for j, X in enumerate(own.X)]
+        mean, variance, noise = torch.stack(each), torch.stack(open_), plain.noise[:, None]
+        return torch.where(own.mask, (noise * mean + variance * own.y) / (noise + variance), 0.0)
 
     def _sample_warped(
         self,

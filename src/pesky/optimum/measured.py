@@ -9,6 +9,8 @@ from pesky.model.moments import mean_at_points
 
 MOST_MEASURED = 512
 """Measured points that are looked at: x* is near the best of them, or between all."""
+AT_ONCE = 2**25
+"""Covariances with the data that are computed at a time."""
 WORSE = 10.0
 """What a deviation of a violated constraint counts, in deviations of the objective, when measured points are ranked."""
 
@@ -32,8 +34,10 @@ def expected_rank(belief: Marginals, X: Float[Tensor, "*w n d"]) -> Float[Tensor
 
     It needs no variance, which would take as long as all else.
     """
+    at_once = max(1, AT_ONCE // (belief.amplitude.numel() * max(1, belief.points.shape[-2])))
     with torch.no_grad():
-        return _rank(belief, belief.mean(for_hyper_samples(belief, X)))
+        each = [_rank(belief, belief.mean(for_hyper_samples(belief, some))) for some in X.split(at_once, -2)]
+    return each[0] if len(each) == 1 else torch.cat(each, -1)
 
 
 def rank_of_points(belief: Marginals) -> Float[Tensor, "*w n"]:

@@ -24,12 +24,15 @@ class _Study:
     problems: list[ProblemRecord]
     revision: int = 0
     evaluations: list[Evaluation] = field(default_factory=list)
+    leased: set[int] = field(default_factory=set)
+    """The numbers of those that may expire: of thousands that are done nobody looks at each."""
 
     def put(self, evaluation: Evaluation) -> Evaluation:
         """The evaluation as kept, at the next revision."""
         self.revision += 1
         kept = replace(evaluation, revision=self.revision, study=self.kept.identity)
         self.evaluations[kept.id : kept.id + 1] = [kept]
+        (self.leased.discard if kept.expires is None else self.leased.add)(kept.id)
         return kept
 
     def get(self, id: int) -> Evaluation:
@@ -276,6 +279,6 @@ class MemoryStore:
             if record is None:
                 raise gone()
             now = self._clock()
-            for each in record.evaluations:
+            for each in [record.evaluations[id_] for id_ in sorted(record.leased)]:
                 record.update(each, transitions.expired(each, now))
             yield record, now

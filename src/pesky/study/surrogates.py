@@ -3,10 +3,10 @@
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import torch
 from jaxtyping import Bool
@@ -19,8 +19,10 @@ from pesky.model.hyper import Hyperparameters
 from pesky.model.limited import with_conditions, without_conditions
 from pesky.model.outliers import MOST_DATA, SHARE, is_outlier, least_data, suspects
 from pesky.model.surrogate import FEWEST, GP, GROWN, Fitted
+from pesky.model.through import with_others
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, collect, conditions_of
+from pesky.optimum.active_set import Parted, active_set, has_many
 from pesky.problem import Problem
 from pesky.problem.problem import SUCCEEDS
 from pesky.space import Space
@@ -50,17 +52,23 @@ def data_key(evaluations: Mapping[int, Evaluation]) -> DataKey:
     return tuple((e.id, len(e.outcomes), e.state is State.FAILED, len(e.corrections)) for e in told)
 
 
-class Believed(NamedTuple):
+@dataclass(frozen=True)
+class Believed:
     """A belief, the data that it is of, and the values among them that it leaves out."""
 
     key: DataKey
-    belief: Belief
+    condition: Callable[[], Belief]
+    """What is believed, where it is asked for: a fit that others go on from is not, mostly."""
     observations: Observations
     outliers: tuple[Outlier, ...]
     fitted: Fitted | None
     """Where the next fit may start."""
     acquitted: Mapping[tuple[int, str, float], int]
     """Values that were suspect to no avail, and how many their outcome had then."""
+
+    @cached_property
+    def belief(self) -> Belief:
+        return self.condition()
 
 
 class Surrogates:
@@ -118,6 +126,7 @@ class Surrogates:
             with threads_for(len(key)):
                 before = self._last if self._is_chain else self._when_due(evaluations)
                 self._last = self._believe(evaluations, key, before)
+                _ = self._last.belief
             if before is None:
                 self._due = self._afresh = self._last
             self._announcer.say(self._last.outliers)
@@ -149,6 +158,7 @@ class Surrogates:
         if self._afresh is None or self._afresh.key != key:
             with threads_for(len(key)):
                 self._afresh = self._believe(evaluations, key, None)
+                _ = self._afresh.belief
             self._announcer.say(self._afresh.outliers)
         return self._afresh
 
@@ -189,7 +199,7 @@ class Surrogates:
         acquitted = {} if before is None else dict(before.acquitted)
         while True:
             o = self.observations(evaluations, left_out)
-            belief, o, fitted = self._fit(o, len(key), previous)
+            condition, o, fitted = self._fit(o, len(key), previous)
             if left_out and goes_on and (fitted is None or previous is None or fitted.searched != previous.searched):
                 left_out, goes_on = [], False  # whenever all starts are tried again, all values are judged again
                 continue
@@ -200,8 +210,9 @@ class Surrogates:
             # with one value less, the others of its outcome are judged again
             acquitted = {known: count for known, count in acquitted.items() if known[1] != more[1]}
         learnt = self.learnt(evaluations)
-        outliers = tuple(self._described(learnt[id_], outcome, belief, o) for id_, outcome in sorted(left_out))
-        return Believed(key, belief, o, outliers, fitted, acquitted)
+        found = Believed(key, cache(condition), o, (), fitted, acquitted)
+        described = (self._described(learnt[id_], outcome, found.belief, o) for id_, outcome in sorted(left_out))
+        return replace(found, outliers=tuple(described)) if left_out else found
 
     def _unchanged(self, evaluations: Mapping[int, Evaluation], before: Believed | None) -> list[Place]:
         """What was left out before and was not corrected or excluded since."""
@@ -241,34 +252,49 @@ class Surrogates:
         assert isinstance(gp, GaussianProcess)
         left_out = self._unchanged(evaluations, self._last)
         o = self.observations(evaluations, left_out).in_units_of(units)
-        belief = self.model.condition(self._measured(o), gp.hyperparameters, self._snap)
-        return self._completed(belief, o)
+        return self._condition(self._measured(o), gp.hyperparameters, o)
 
-    def _fit(self, o: Observations, count: int, previous: Fitted | None) -> tuple[Belief, Observations, Fitted | None]:
-        measured, last = self._measured(o), None
+    def _fit(
+        self, o: Observations, count: int, previous: Fitted | None
+    ) -> tuple[Callable[[], Belief], Observations, Fitted | None]:
+        """What is believed, once it is asked for, and how it was found."""
+        measured = self._measured(o)
         if isinstance(self.model, GP):
             generator = torch.Generator().manual_seed(self.seed + count)
             names, has_objective = self._names, self.problem.objective not in self.problem.known
             relevant = self._relevant(names)
             alike = _alike(measured, relevant)
             last = self.model.fit_warped(alike, names, self._snap, previous, generator, has_objective)
-            belief = last.belief
-            believed, h = self.model.noiseless(last.observations, belief.hyperparameters)
+            found = last.belief.hyperparameters
+            believed, h = self.model.noiseless(last.observations, found)
             h = self.model.doubted(believed, h, generator)
-            if relevant is not None or h is not belief.hyperparameters:
-                h = _constant(h, relevant)
-                belief = self.model.condition(replace(believed, X=measured.X), h, self._snap)
             if believed.warp is not None:
                 o = o.warped(believed.warp.spread(self._is_measured))
             o = replace(o, noise=o.noise.masked_scatter(self._is_measured.to(o.noise.device), believed.noise))
-        else:
-            # as BoTorch itself, only for those who give a model of theirs
-            from pesky.model.botorch import BotorchBelief
+            if relevant is None and h is found and not has_many(believed):
+                return partial(self._completed, last.belief, o), o, last
+            believed = replace(believed, X=measured.X)
+            return partial(self._condition, believed, _constant(h, relevant), o), o, last
+        # as BoTorch itself, only for those who give a model of theirs
+        from pesky.model.botorch import BotorchBelief
 
-            rows = [(x[m], y[m][:, None]) for x, y, m in zip(measured.X, measured.y, measured.mask, strict=True)]
-            feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
-            belief = BotorchBelief.of(self.model(rows), 0, False, feasible, snap=self._snap)
-        return self._completed(belief, o), o, last
+        rows = [(x[m], y[m][:, None]) for x, y, m in zip(measured.X, measured.y, measured.mask, strict=True)]
+        feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
+        belief = BotorchBelief.of(self.model(rows), 0, False, feasible, snap=self._snap)
+        return partial(self._completed, belief, o), o, None
+
+    def _condition(self, measured: Observations, h: Hyperparameters, o: Observations) -> Belief:
+        """What these observations of the measured rows say: of rows with many values, by way of an active set."""
+        model = self.model
+        assert isinstance(model, GP)
+
+        def believe(parted: Parted) -> Belief:
+            kept = model.condition(parted.kept, h, self._snap)
+            return self._completed(with_others(kept, parted.others), o)
+
+        if has_many(measured):
+            return believe(active_set(measured, h, believe, self.space, self.seed))
+        return self._completed(model.condition(measured, h, self._snap), o)
 
     def _completed(self, belief: Belief, o: Observations) -> Belief:
         """The belief of the measured rows with those that are known, and what must hold of all."""
@@ -288,7 +314,7 @@ class Surrogates:
         """
         if not isinstance(self.model, GP) or not self.model.outliers or not isinstance(self.model.hyperparameters, str):
             return None
-        counts, least = fitted.belief.mask.sum(-1).tolist(), least_data(self.space.dim)
+        counts, least = fitted.observations.mask.sum(-1).tolist(), least_data(self.space.dim)
         may = []
         for name, is_number, count in zip(
             self._names, fitted.belief.likelihoods.is_gaussian.tolist(), counts, strict=True
