@@ -67,11 +67,6 @@ class Space:
             start = stop
         return places
 
-    @cached_property
-    def choices(self) -> tuple[slice, ...]:
-        """The columns of each choice, one for every option."""
-        return tuple(at for p, at in self._places.values() if isinstance(p, Choice))
-
     def columns_of(self, names: Collection[str]) -> Bool[Tensor, " d"]:
         """Which columns are those of the named parameters."""
         chosen = [name in names for name, p in self.parameters.items() for _ in range(columns.width(p))]

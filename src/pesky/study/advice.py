@@ -82,8 +82,8 @@ def failed_elsewhere(model: Recommendation, failures: Sequence[Evaluation]) -> s
     """That the best point by the model is one where measuring failed."""
     expected = f"{model.objective} = {model.expected:.6g}"
     return (
-        f"The model expects {expected} where #{failures[-1].id} {_why(failures)}: if that was by chance, `study.enqueue` "
-        "or `pesky enqueue FILE` has it tried again."
+        f"The model expects {expected} where #{failures[-1].id} {_why(failures)}: if that was by chance, "
+        "`study.enqueue` or `pesky enqueue FILE` has it tried again."
     )
 
 

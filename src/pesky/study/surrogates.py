@@ -17,7 +17,6 @@ from pesky.model.exact import with_exact_rows, without_exact_rows
 from pesky.model.gp import GaussianProcess
 from pesky.model.hyper import Hyperparameters
 from pesky.model.limited import with_conditions, without_conditions
-from pesky.model.options import as_others
 from pesky.model.outliers import MOST_DATA, SHARE, is_outlier, least_data, suspects
 from pesky.model.surrogate import FEWEST, GP, GROWN, Fitted
 from pesky.numerics.runtime import threads_for
@@ -229,11 +228,9 @@ class Surrogates:
         measured = self._measured(o)
         relevant = self._relevant(self._names)
         generator = torch.Generator().manual_seed(self.seed + count)
-        alike = _alike(measured, relevant)
-        h = self.model.spread(alike, gp.hyperparameters, generator)
+        h = self.model.spread(_alike(measured, relevant), gp.hyperparameters, generator)
         if h is gp.hyperparameters:
             return belief
-        h = self._as_other_options(alike, h)
         spread = self.model.condition(measured, _constant(h, relevant), self._snap)
         return self._completed(spread, o)
 
@@ -257,7 +254,7 @@ class Surrogates:
             last = self.model.fit_warped(alike, names, self._snap, previous, generator, has_objective)
             belief = last.belief
             believed, h = self.model.noiseless(last.observations, belief.hyperparameters)
-            h = self._as_other_options(believed, self.model.doubted(believed, h, generator))
+            h = self.model.doubted(believed, h, generator)
             if relevant is not None or h is not belief.hyperparameters:
                 h = _constant(h, relevant)
                 belief = self.model.condition(replace(believed, X=measured.X), h, self._snap)
@@ -272,12 +269,6 @@ class Surrogates:
             feasible = dict.fromkeys(range(1, len(rows)), (0.0, None))
             belief = BotorchBelief.of(self.model(rows), 0, False, feasible, snap=self._snap)
         return self._completed(belief, o), o, last
-
-    def _as_other_options(self, measured: Observations, h: Hyperparameters) -> Hyperparameters:
-        """The same, for options that were hardly tried with what is known of the others."""
-        assert isinstance(self.model, GP)
-        is_found = isinstance(self.model.hyperparameters, str)
-        return as_others(self.model.kernel, measured, h, self.space.choices) if is_found else h
 
     def _completed(self, belief: Belief, o: Observations) -> Belief:
         """The belief of the measured rows with those that are known, and what must hold of all."""
