@@ -15,7 +15,7 @@ from pesky.run.confirming import limit_before
 from pesky.store import Evaluation, Limit
 from pesky.study.confirm import allowance, early_question
 from pesky.study.grounds import Grounds
-from pesky.study.prediction import mixture_quantiles
+from pesky.study.prediction import OutcomePrediction, mixture_quantiles
 from pesky.study.recommend import is_no_better, log_probability, recommendation_from
 
 EXACT = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise=0.0)
@@ -217,6 +217,20 @@ def test_before_a_point_is_measured_wholly_there_is_no_best():
         s.best()
     assert not s.recommend().is_measured
     assert "partly measured here" in str(s.recommend()) or "not measured here" in str(s.recommend())
+
+
+def test_of_measured_points_a_rounding_error_apart_the_one_that_was_measured_wholly_is_spoken_of():
+    s = quick(SPLIT)
+    s.add(POINTS[1] | {"x": POINTS[1]["x"] + 1e-9}, {"f": 1.0})
+    s.add(POINTS[1], {"f": 1.0, "c": 1.0})
+    assert s.best().is_measured
+    assert s.best().told == {"f": 1.0, "c": 1.0}
+
+
+def test_a_deviation_on_either_side_is_said_where_it_is_true():
+    assert str(OutcomePrediction(5.0, 1.0, (3.4, 6.6))) == "5 ± 1 (90 %: 3.4 to 6.6)"
+    assert str(OutcomePrediction(6.2, 1.0, (3.4, 6.6))) == "6.2 (90 %: 3.4 to 6.6)"
+    assert str(OutcomePrediction.known(2.0)) == "2"
 
 
 def test_a_point_that_is_not_surely_better_is_not_recommended():
@@ -568,7 +582,8 @@ class TestConfirm:
         def before(problem=COUPLED, **given):
             return limit_before(Budget(**given), {}, problem)
 
-        assert before(evaluations=9) == Limit(9)
+        assert before(evaluations=4) == Limit(4)  # a point is more than a fifth
+        assert before(evaluations=9) == Limit(8)
         assert before(evaluations=20) == Limit(18)
         assert before(evaluations=100) == Limit(97)
         assert before(evaluations=100, confirm=5) == Limit(95)
@@ -577,7 +592,9 @@ class TestConfirm:
         assert before(evaluations=100, problem=SPLIT) == Limit(94)
         assert before(cost=1000.0, problem=SPLIT) == Limit(None, 1000 - 33)
         assert before(cost=200.0, problem=SPLIT) == Limit(None, 180)
-        assert before(cost=100.0, problem=SPLIT) == Limit(None, 100)  # a tenth does not pay for a point
+        assert before(cost=100.0, problem=SPLIT) == Limit(None, 89)  # one point, which a tenth does not pay for
+        assert before(cost=50.0, problem=SPLIT) == Limit(None, 50)
+        assert before(evaluations=15, problem=SPLIT) == Limit(13)
 
     def test_time_ends_with_it_too(self):
         s = quick(EXACT)

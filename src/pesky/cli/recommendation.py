@@ -73,8 +73,7 @@ def _print_point(console: "Console", found: "Recommendation", problem: Problem) 
     width = max(map(len, found.params))
     for name, value in found.params.items():
         console.print(f"  {name:<{width}} = {exact(value)}")
-    low, high = found.interval
-    spread = f" ± {found.deviation:.2g} (90 %: {exact(low)} to {exact(high)})" if found.deviation else ""
+    spread = found.value.spread_in_words(exact)
     console.print(f"Expected: {found.objective} = {exact(found.expected)}{spread}")
     for (text, probability), confidence in zip(found.probabilities.items(), problem.confidences, strict=True):
         style = "" if probability >= confidence else "yellow"

@@ -22,8 +22,8 @@ class Budget:
     count this run. `gain_per_cost` ends it once no question is expected to tell so many nats for each unit of cost.
 
     The last of it is kept to measure the point that is going to be recommended, so that a run ends with an answer that
-    was measured: enough for `confirm` points. If not given, for 3 of them or a tenth of the budget, whichever is less;
-    0 keeps nothing.
+    was measured: enough for `confirm` points. If not given, for 3 of them or a tenth of the budget, whichever is less,
+    but for one at the least, unless that takes more than a fifth; 0 keeps nothing.
     """
 
     evaluations: int | None = None

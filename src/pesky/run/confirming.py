@@ -1,5 +1,6 @@
 """How much of a budget is kept for the end, to measure the point that is going to be recommended."""
 
+import math
 from collections.abc import Mapping
 
 from pesky.problem import Problem
@@ -8,7 +9,7 @@ from pesky.run.spending import typical_price
 from pesky.store import Evaluation, Limit
 
 POINTS = 3
-"""Points that are confirmed, unless that takes more than a tenth of the budget."""
+"""Points that are confirmed, unless that takes more than a tenth of the budget: then one, if a fifth pays for it."""
 
 
 def most_confirmations(budget: Budget, problem: Problem) -> int:
@@ -18,18 +19,23 @@ def most_confirmations(budget: Budget, problem: Problem) -> int:
 
 def limit_before(budget: Budget, evaluations: Mapping[int, Evaluation], problem: Problem) -> Limit:
     """What may be asked before the recommendation is confirmed."""
-    most, limit = most_confirmations(budget, problem), budget.limit
-    is_tenth = budget.confirm is None
-    count, cost = limit.evaluations, limit.cost
+    count, cost = budget.limit.evaluations, budget.limit.cost
+
+    def before(limit: float, point: float) -> float:
+        kept = _kept(limit, point) if budget.confirm is None else budget.confirm * point
+        return max(limit - kept, 0.0)
+
     if count is not None:
-        count = max(count - (min(most, count // 10) if is_tenth else most), 0)
+        count = math.ceil(before(count, len(problem.tasks)))
     if cost is not None:
-        point = sum(typical_price(task, evaluations, problem) for task in problem.tasks)
-        kept = point * most / len(problem.tasks)
-        if is_tenth:  # less than a point costs would confirm nothing
-            kept = min(kept, cost / 10) if point <= cost / 10 else 0.0
-        cost = max(cost - kept, 0.0)
+        cost = before(cost, sum(typical_price(task, evaluations, problem) for task in problem.tasks))
     return Limit(count, cost)
+
+
+def _kept(limit: float, point: float) -> float:
+    """What is kept of a limit if nobody said: less than a point needs would confirm nothing."""
+    most = max(limit / 10, point)
+    return min(POINTS * point, most) if most <= limit / 5 else 0.0
 
 
 def seconds_before(budget: Budget, evaluations: Mapping[int, Evaluation], problem: Problem) -> float | None:

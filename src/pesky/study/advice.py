@@ -3,10 +3,14 @@
 import math
 from collections.abc import Sequence
 
+from pesky.problem import Choice
 from pesky.store import Evaluation
 from pesky.study.grounds import Grounds
 from pesky.study.measured import holds_all
 from pesky.study.recommendation import Recommendation
+
+NAMED = 4
+"""Options that are named, if they are more."""
 
 
 def alone(grounds: Grounds, found: Recommendation) -> str:
@@ -76,7 +80,11 @@ def failed_here(failures: Sequence[Evaluation]) -> str:
 
 def failed_elsewhere(model: Recommendation, failures: Sequence[Evaluation]) -> str:
     """That the best point by the model is one where measuring failed."""
-    return f"The model expects {model.objective} = {model.expected:.6g} where #{failures[-1].id} {_why(failures)}."
+    expected = f"{model.objective} = {model.expected:.6g}"
+    return (
+        f"The model expects {expected} where #{failures[-1].id} {_why(failures)}: if that was by chance, "
+        "`study.enqueue` or `pesky enqueue FILE` has it tried again."
+    )
 
 
 def _why(failures: Sequence[Evaluation]) -> str:
@@ -137,12 +145,25 @@ def contradicted(grounds: Grounds, found: Recommendation) -> list[str]:
                     "exclude what is wrong, or leave its noise to be found out."
                 )
     return [*said.values()]
-    for name in point.exact([name for name, noise in grounds.problem.noise.items() if noise == 0]):
-        values = [e.outcomes[name] for e in point.evaluations if name in e.outcomes]
-        if values and not math.isclose(min(values), max(values), rel_tol=1e-6, abs_tol=1e-12):
-            each = " and ".join(f"{value:.6g}" for value in sorted(set(values)))
-            said.append(
-                f"Here {name} was told as {each}, though it is said to have no noise, and their mean is taken: "
-                "exclude what is wrong, or leave its noise to be found out."
-            )
-    return said
+
+
+def untried(grounds: Grounds, found: Recommendation) -> list[str]:
+    """Which options have no value of the objective, where there is an answer: they may be better than it."""
+    problem, objective = grounds.problem, grounds.problem.objective
+    if objective in problem.known or not found.is_confident:
+        return []
+    points = [point for point in grounds.points if objective in point.told]
+    missing = [
+        f"{name} = {option}"
+        for name, parameter in problem.parameters.items()
+        if isinstance(parameter, Choice) and name in problem.depends_on(objective)
+        for option in parameter.options
+        if all(point.params.get(name) != option for point in points)
+    ]
+    if not missing:
+        return []
+    named = ", ".join(missing[:NAMED]) + (f" and {len(missing) - NAMED} more" if len(missing) > NAMED else "")
+    return [
+        f"No value of {objective} is known with {named}: what it would be is guessed from other options; "
+        "`study.enqueue` or `pesky enqueue FILE` has one tried."
+    ]

@@ -101,9 +101,9 @@ class Grounds:
         return replace(self, problem=problem, belief=with_conditions(self.belief, conditions), is_hypothetical=True)
 
     def at(self, u: Float[Tensor, " d"]) -> MeasuredPoint | None:
-        """What was measured at a point, if anything was."""
-        here = (self.U - u).abs().amax(-1) < SAME_ANSWER
-        return self.points[int(here.to(torch.uint8).argmax())] if bool(here.any()) else None
+        """What was measured at a point, if anything was: where most was told."""
+        here = ((self.U - u).abs().amax(-1) < SAME_ANSWER).nonzero().flatten().tolist()
+        return max((self.points[i] for i in here), key=lambda point: len(point.told), default=None)
 
     def failures_at(self, u: Float[Tensor, " d"]) -> list[Evaluation]:
         """What failed at a point, in its order."""

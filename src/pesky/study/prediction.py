@@ -19,6 +19,9 @@ from pesky.store.evaluation import short
 
 LEVEL = 0.9
 """The probability of the intervals."""
+LOPSIDED = 1 / 3
+"""How far what is expected may be from the middle of its interval, as a share of the way to its end, for a deviation
+on either side to be true."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +40,16 @@ class OutcomePrediction:
         return cls(value, 0.0, (value, value))
 
     def __str__(self) -> str:
+        return f"{self.mean:.6g}{self.spread_in_words()}"
+
+    def spread_in_words(self, number: Callable[[float], str] = "{:.6g}".format) -> str:
+        """The deviation and the interval, after the mean; the interval alone where it is lopsided."""
         if self.deviation == 0:
-            return f"{self.mean:.6g}"
+            return ""
         low, high = self.interval
-        return f"{self.mean:.6g} ± {self.deviation:.2g} (90 %: {low:.6g} to {high:.6g})"
+        is_lopsided = abs(self.mean - (low + high) / 2) > LOPSIDED * (high - low) / 2
+        around = "" if is_lopsided else f" ± {self.deviation:.2g}"
+        return f"{around} (90 %: {number(low)} to {number(high)})"
 
 
 @dataclass(frozen=True)

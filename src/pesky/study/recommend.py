@@ -43,10 +43,8 @@ ENOUGH = 2
 def recommendation_from(grounds: Grounds) -> Recommendation:
     """The point to use: the best one anywhere, unless it is not sure enough to be better than the best measured one."""
     found = _better_of_two(grounds)
-    return replace(
-        found,
-        advice=" ".join([found.advice, *advice.passed_over(grounds, found), *advice.contradicted(grounds, found)]),
-    )
+    besides = (advice.passed_over, advice.contradicted, advice.untried)
+    return replace(found, advice=" ".join([found.advice, *(said for each in besides for said in each(grounds, found))]))
 
 
 def _better_of_two(grounds: Grounds) -> Recommendation:

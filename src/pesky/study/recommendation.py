@@ -53,10 +53,14 @@ class Recommendation:
             "advice": self.advice,
         }
 
+    @property
+    def value(self) -> OutcomePrediction:
+        """What is believed of the objective."""
+        return OutcomePrediction(self.expected, self.deviation, self.interval)
+
     def __str__(self) -> str:
-        value = OutcomePrediction(self.expected, self.deviation, self.interval)
         lines = [", ".join(f"{name}={short(value)}" for name, value in self.params.items())]
-        lines.append(f"E[{self.objective}] = {value}")
+        lines.append(f"E[{self.objective}] = {self.value}")
         if self.probabilities:
             lines.append("; ".join(f"P({text}) = {p:.4g}" for text, p in self.probabilities.items()))
         if not self.is_confident:
@@ -66,11 +70,10 @@ class Recommendation:
 
     def in_words(self) -> dict[str, str | list[str]]:
         """What is answered, by what is said of it."""
-        value = OutcomePrediction(self.expected, self.deviation, self.interval)
         sure = "yes" if self.is_confident else "none yet: no point is known to hold every constraint; the likeliest"
         return {
             "parameters": [f"{name} = {short(value)}" for name, value in self.params.items()],
-            f"expected {self.objective}": str(value),
+            f"expected {self.objective}": str(self.value),
             "holds with its confidence": sure,
             "probability": [f"{text}: {p:.4g}" for text, p in self.probabilities.items()],
             "measured": self.where(),

@@ -58,7 +58,7 @@ from pesky.study.stored import all_problems, name_in, stored_problem
 from pesky.study.suggest import Suggester
 from pesky.study.surrogates import FitBotorch, Surrogates
 from pesky.study.time_budget import TimeBudget
-from pesky.study.what_if import Tradeoff, thresholds_of, tradeoffs
+from pesky.study.what_if import Tradeoff, recommendation_under, thresholds_of, tradeoffs
 
 if TYPE_CHECKING:
     import optuna
@@ -413,7 +413,7 @@ class Study(StudyData):
         """
         others = thresholds_of(self.problem, thresholds)
         with self._deciding:
-            return recommendation_from(self.grounds().under(others))
+            return recommendation_under(self.grounds(), others)
 
     def tradeoffs(self) -> tuple[Tradeoff, ...]:
         """The expected objective against the threshold of each constraint: what a limit costs."""

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pesky.errors import ProblemError, unknown_name
 from pesky.problem import Problem
 from pesky.problem.fields import finite
 from pesky.study.grounds import Grounds
-from pesky.study.recommend import best_anywhere
+from pesky.study.recommend import best_anywhere, recommendation_from
+from pesky.study.recommendation import Recommendation
 
 STEPS = (-2, -1, 0, 1, 2)
 """Thresholds of a table: so many tenths of the range of the outcome's values away from the present one."""
@@ -56,7 +57,7 @@ class Tradeoff:
         return f"about {price * unit:.3g} of {self.objective} for each {'unit' if unit == 1 else f'{unit:g}'}"
 
     def __str__(self) -> str:
-        lines = [f"{self.constraint}: {self.objective} against the threshold"]
+        lines = [f"{self.constraint}: {self.objective} against the threshold, at the best point, measured or not"]
         for each in self.prices:
             value = f"{each.expected:.6g} ± {each.deviation:.2g}" if each.is_confident else "nothing is known to hold"
             lines.append(f"  {each.threshold:>12.6g}  {value}")
@@ -83,6 +84,20 @@ def thresholds_of(problem: Problem, given: Mapping[str, float]) -> dict[int, flo
             raise ProblemError(f"what if: {unknown_name('constraint', name, names)}")
         found[names[name]] = finite(f"the threshold of {name!r}", threshold)
     return found
+
+
+def recommendation_under(grounds: Grounds, thresholds: Mapping[int, float]) -> Recommendation:
+    """What would be recommended under other thresholds, and what the present ones allow, measured or not.
+
+    An answer is a point that was measured, unless another one is surely better: under a limit that excludes it, that
+    may be one that is expected to be better than the present answer.
+    """
+    under = grounds.under(thresholds)
+    found, now = recommendation_from(under), best_anywhere(grounds)
+    if found.is_measured or not now.is_confident or under.problem == grounds.problem:
+        return found
+    beside = f"Under the present limits the best point, measured or not, is expected to have {now.objective} = "
+    return replace(found, advice=f"{found.advice} {beside}{now.value}.")
 
 
 def tradeoffs(grounds: Grounds) -> tuple[Tradeoff, ...]:
