@@ -78,6 +78,17 @@ def test_data_of_one_s_own_may_be_added(pesky, project):
     assert "budget: 0 of 3 evaluations" in pesky("status", "study.toml").stdout
 
 
+def test_parameters_are_said_in_either_form_wherever_they_are(pesky, project):
+    said = pesky("tell", "study.toml", "--params", "x=0.25 k='a'", "f=0.2", "c=0.25").stdout
+    assert said == "#0 done at x=0.25, k=a: f=0.2, c=0.25\n"
+    for command, rest in (("tell", ["f=1"]), ("ask", [])):
+        for given, words in (("x=1 k='a", "No closing quotation"), ("0.25", "expected name=value"), ("[1]", "a JSON")):
+            refused = pesky(command, "study.toml", "--params", given, *rest, code=exit_codes.MISTAKE).stderr
+            assert words in refused
+            assert '{"x": 0.2, "kind": "a"}' in refused
+            assert "x=0." in refused
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

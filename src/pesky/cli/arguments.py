@@ -1,6 +1,7 @@
 """Arguments that several commands share, and values as they are written on the command line."""
 
 import json
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
@@ -31,6 +32,8 @@ Evaluations = Annotated[
     int | None, typer.Option(min=1, help="Go on to so many evaluations in all, instead of the file's.")
 ]
 
+BARE, _OBJECT = "'x=0.2 kind=a'", """'{"x": 0.2, "kind": "a"}'"""
+"""Parameters in one argument, in the two ways that are read."""
 _WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -59,19 +62,28 @@ def _value(text: str, value: str) -> float:
 def params_in(what: str, given: Iterable[str]) -> dict[str, object]:
     """Parameters, be they one JSON object or texts like `x=0.5`."""
     several = [each for each in given if each.strip()]
-    if len(several) == 1 and several[0].lstrip().startswith("{"):
-        return json_object(what, several[0])
-    return dict(texts(several))
+    if len(several) == 1 and several[0].lstrip().startswith(("{", "[")):
+        return json_object(what, several[0], f" or {BARE}")
+    return dict(texts(several, f", or a JSON object like {_OBJECT}"))
 
 
-def json_object(what: str, text: str) -> dict[str, object]:
-    """The JSON object that was given as a text."""
+def all_params(text: str) -> dict[str, object]:
+    """The parameters of an option --params, one text in either form."""
+    try:
+        words = [text] if text.lstrip().startswith(("{", "[")) else shlex.split(text)
+    except ValueError as error:
+        raise DataError(f"--params was {text!r} ({error}): expected {BARE} or {_OBJECT}.") from None
+    return params_in("--params", words)
+
+
+def json_object(what: str, text: str, or_else: str = "") -> dict[str, object]:
+    """The JSON object that was given as a text; `or_else` says what else might have been given."""
     try:
         given = json.loads(text)
     except json.JSONDecodeError as error:
-        raise DataError(f"{what} was {text!r}, which is no JSON ({error}): expected like '{{\"x\": 0.2}}'.") from None
+        raise DataError(f"{what} was {text!r}, which is no JSON ({error}): expected {_OBJECT}{or_else}.") from None
     if not isinstance(given, dict):
-        raise DataError(f"{what} was {text!r}: expected a JSON object, like '{{\"x\": 0.2}}'.")
+        raise DataError(f"{what} was {text!r}: expected a JSON object, like {_OBJECT}{or_else}.")
     return given
 
 
@@ -89,13 +101,13 @@ def check_claim(study: Path, id_: int, tag: str, identity: str) -> None:
         raise DataError(f"#{id_} is of another study, {tag}: expected one of those that `pesky show {study}` lists.")
 
 
-def texts(given: Iterable[str]) -> dict[str, str]:
-    """The texts of arguments like `x=0.5`, by their names."""
+def texts(given: Iterable[str], or_else: str = "") -> dict[str, str]:
+    """The texts of arguments like `x=0.5`, by their names; `or_else` says what else might have been given."""
     found: dict[str, str] = {}
     for each in given:
         name, mark, value = (part.strip() for part in each.partition("="))
         if not mark or not name:
-            raise DataError(f"{each!r} is no parameter: expected name=value, like x=0.5.")
+            raise DataError(f"{each!r} is no parameter: expected name=value, like x=0.5{or_else}.")
         if name in found:
             raise DataError(f"{name!r} was given twice: leave one out.")
         found[name] = value

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pesky.cli.arguments import StudyPath, claim, json_object, outcomes
+from pesky.cli.arguments import BARE, StudyPath, all_params, claim, json_object, outcomes
 from pesky.errors import DataError
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def tell(
     failed: Annotated[str | None, typer.Option(metavar="REASON", help="It failed, for this reason.")] = None,
     abandon: Annotated[bool, typer.Option("--abandon", help="It is not going to be measured (any further).")] = False,
     params: Annotated[
-        str | None, typer.Option(help="Data of your own, at these parameters (JSON), without an ID.")
+        str | None, typer.Option(help=f"Data of your own, without an ID, at these parameters: {BARE}, or JSON.")
     ] = None,
     untold: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Results that a run could not keep, in the file that it wrote.")
@@ -41,6 +41,7 @@ def tell(
     from pesky.cli.format import measured
     from pesky.cli.format import values as in_words
     from pesky.cli.stored_study import open_data, read_snapshot
+    from pesky.problem.reading import read_params
     from pesky.study.in_words import first_line
     from pesky.study_file import StudyFile
 
@@ -65,11 +66,12 @@ def tell(
         )
     was_failed = False
     if params is not None:
-        given_at = json_object("--params", params)
+        given_at = all_params(params)
         if failed:
             (evaluation,) = _failed_elsewhere(opened, {**given_at, **told}, failed, task)
         else:
-            evaluation = opened.add_one(given_at, told)  # pyright: ignore[reportArgumentType]
+            at = read_params(opened.problem.parameters, given_at)
+            evaluation = opened.add_one(at, told)  # pyright: ignore[reportArgumentType]
     else:
         assert id_ is not None
         was_failed = opened.evaluations[id_].state.value == "failed"
