@@ -89,6 +89,46 @@ def test_parameters_are_said_in_either_form_wherever_they_are(pesky, project):
             assert "x=0." in refused
 
 
+def test_a_repeat_that_agrees_in_everything_is_refused_unless_it_was_measured_twice(pesky, project):
+    at = ("--params", "x=0.25 k=a")
+    for told in (["f=0.2", "c=0.25"], ["--failed", "burst"]):
+        pesky("tell", "study.toml", *at, *told)
+        assert "this is there already, as #" in pesky("tell", "study.toml", *at, *told, code=exit_codes.MISTAKE).stderr
+        pesky("tell", "study.toml", *at, *told, "--again")
+    pesky("tell", "study.toml", *at, "f=0.2", "c=0.26")
+    assert len(json.loads(pesky("show", "study.toml", "--json").stdout)) == 5
+
+
+def test_what_is_measured_neither_fails_nor_is_abandoned(pesky, project):
+    for _ in range(2):
+        pesky("ask", "study.toml")
+    pesky("tell", "study.toml", 0, "f=1", "c=1")
+    for id_, how in ((0, ["--failed", "x"]), (0, ["--abandon"]), (1, ["f=1", "c=1", "--failed", "x"])):
+        said = pesky("tell", "study.toml", id_, *how, code=exit_codes.MISTAKE).stderr
+        assert f"all of #{id_} is measured" in said
+        assert f"`pesky exclude study.toml {id_}`" in said
+        assert f"`pesky correct study.toml {id_} NAME=...`" in said
+    assert "1 pending, 1 done" in pesky("status", "study.toml").stdout
+    for _ in range(2):
+        pesky("tell", "study.toml", 1, "--abandon")
+    said = pesky("tell", "study.toml", 1, "--failed", "x", code=exit_codes.MISTAKE).stderr
+    assert "#1 is abandoned, and no failure of it is taken any more" in said
+
+
+def test_a_value_far_beyond_all_others_is_kept_and_asked_about(pesky, project):
+    project.change("c >= 0", "ok is true")
+    for i, (f, words) in enumerate([(10, ""), (90, ""), (12, ""), (13, ""), (15, ""), (-151, "Is f = -151 right?")]):
+        said = pesky("tell", "study.toml", "--params", f"x={i / 10} k=a", f"f={f}", f"ok={i != 4}").stdout
+        assert words in said
+        assert ("Is " in said) is bool(words)
+    assert said.endswith("The other 5 values are from 10 to 90. If not: `pesky correct study.toml 5 f=...`\n")
+    pesky("correct", "study.toml", 5, "f=11")
+    pesky("ask", "study.toml")
+    assert "Is " not in pesky("tell", "study.toml", 6, "f=-149").stdout
+    pesky("exclude", "study.toml", 1)
+    assert "Is f = -149 right? The other 5 values" in pesky("tell", "study.toml", 6, "f=-149", "ok=no").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

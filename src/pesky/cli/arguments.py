@@ -101,6 +101,11 @@ def check_claim(study: Path, id_: int, tag: str, identity: str) -> None:
         raise DataError(f"#{id_} is of another study, {tag}: expected one of those that `pesky show {study}` lists.")
 
 
+def correcting(study: Path, id_: int, outcome: str) -> str:
+    """The command that puts another value in place of one that was told."""
+    return f"`pesky correct {shlex.quote(str(study))} {id_} {shlex.quote(outcome)}=...`"
+
+
 def texts(given: Iterable[str], or_else: str = "") -> dict[str, str]:
     """The texts of arguments like `x=0.5`, by their names; `or_else` says what else might have been given."""
     found: dict[str, str] = {}
