@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -104,6 +104,11 @@ def check_claim(study: Path, id_: int, tag: str, identity: str) -> None:
 def correcting(study: Path, id_: int, outcome: str) -> str:
     """The command that puts another value in place of one that was told."""
     return f"`pesky correct {shlex.quote(str(study))} {id_} {shlex.quote(outcome)}=...`"
+
+
+def as_arguments(values: Mapping[str, object]) -> str:
+    """Names and values as `texts` and `outcomes` read them."""
+    return shlex.join(f"{name}={value}" for name, value in values.items())
 
 
 def texts(given: Iterable[str], or_else: str = "") -> dict[str, str]:

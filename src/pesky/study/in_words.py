@@ -6,7 +6,7 @@ And what was found out of the noise, as it is kept with questions: whoever reads
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from pesky.problem import Problem
+from pesky.problem import Option, Problem
 from pesky.problem.known import values_at
 from pesky.store.evaluation import Evaluation, State, short
 from pesky.text import harmless, one_line
@@ -48,6 +48,12 @@ def is_feasible(evaluation: Evaluation, problem: Problem) -> bool | None:
     if not all(held):
         return False
     return True if len(held) == len(problem.constraints) and evaluation.state is State.DONE else None
+
+
+def answers_in_words(outcomes: Mapping[str, float], yes_no: Collection[str]) -> dict[str, Option]:
+    """Outcomes with a yes or a no in words; the mean of several that differ stays a number."""
+    words = {0.0: "no", 1.0: "yes"}
+    return {name: words.get(value, value) if name in yes_no else value for name, value in outcomes.items()}
 
 
 def noise_in_words(noise: Mapping[str, float]) -> str:
