@@ -43,7 +43,7 @@ def test_check_sums_up_what_is_asked(pesky, project):
         "study: minimize f",
         "subject to c >= 0, with confidence 0.95",
         "over k: one of a, b",
-        "all measures f, c by hand",
+        "all measures f, c by hand (`pesky ask`, `pesky tell`), at a cost of 1\n",
         "asked by the rule pesc",
         "until 3 evaluations",
         "kept in study.db",

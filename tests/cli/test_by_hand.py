@@ -239,6 +239,14 @@ def test_a_recommendation_says_how_sure_it_is(pesky, project):
     assert "Recommended" in pesky("recommend", "study.toml").stdout
 
 
+def test_an_answer_says_yes_as_the_rest_does(pesky, project):
+    project.change("c >= 0", "c is true")
+    for x in (0.1, 0.3, 0.5):
+        pesky("tell", "study.toml", "--params", f"x={x} k=a", f"f={(x - 0.3) ** 2}", "c=yes")
+    said = pesky("recommend", "study.toml", code=None).stdout
+    assert re.search(r"c=yes; the nearest other measured point differs in no parameter by more than 0\.2 of its", said)
+
+
 def test_a_recommendation_is_confirmed_by_hand(pesky, project):
     for x in (0.1, 0.3, 0.5, 0.9):
         told = f"f={(x - 0.7) ** 2}", f"c={0.45 - x}"

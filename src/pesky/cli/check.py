@@ -49,7 +49,7 @@ def summary(file: "StudyFile") -> Iterator[str]:
     for name, task in problem.tasks.items():
         call = file.calls.get(name)
         how = "by hand (`pesky ask`, `pesky tell`)" if call is None else f"by {call}"
-        yield f"  {name} measures {', '.join(task.outcomes)} {how}, at a cost of {task.cost}"
+        yield f"  {name} measures {', '.join(task.outcomes)} {how}, {task.cost_in_words}"
     for name, function in without_expressions(problem.known).items():
         yield f"  {name} is known, by {function}"
     for name, resource in problem.resources.items():

@@ -188,7 +188,7 @@ class Problem:
             ],
             "over": [f"{key}: {in_words(parameter)}" for key, parameter in self.parameters.items()],
             "measured by": [
-                f"{key}: {', '.join(task.outcomes)}, at a cost of {task.cost}"
+                f"{key}: {', '.join(task.outcomes)}, {task.cost_in_words}"
                 + (" (failures are learnt)" if task.failures == "learn" else "")
                 for key, task in self.tasks.items()
             ],
