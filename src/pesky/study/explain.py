@@ -73,8 +73,8 @@ class Explanation:
     """The share of draws of the functions that have no feasible point."""
     left_out: tuple[Outlier, ...] = ()
     """The values that were not believed then."""
-    noise: Mapping[str, float] = field(default_factory=dict)
-    """How much measurements scattered, as far as was known then, where nobody had said so."""
+    noise: Mapping[str, float | None] = field(default_factory=dict)
+    """How much measurements scattered, as far as was known then, where nobody had said so; None: not to be told yet."""
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> "Explanation":
