@@ -78,6 +78,10 @@ MISTAKES = {
         '"latency_ms <= 2"', '"latency_ms <= 2",\n"units + activation <= 2"', "constraints[1]", '"units + activation',
         "'activation' is a choice",
     ),
+    "a constraint that holds nowhere": (
+        '"latency_ms <= 2"', '"latency_ms <= 2",\n"units >= 1000"', "constraints[1]", '"units >= 1000"',
+        "no point of the space satisfies 'units >= 1000': units is from 10 to 500",
+    ),
     # parameters
     "parameters under another name": (
         "[parameters]", "[params]", "params", "[params]", "unknown key 'params': expected one of",
@@ -113,7 +117,7 @@ MISTAKES = {
         '["relu", "tanh"]', '"relu"', "parameters.activation.options", "activation =", "put it in brackets, ['relu']",
     ),
     "a parameter of a constraint": (
-        '"latency_ms <= 2"]', '"latency_ms <= 2", "rate * more <= 5"]\n[parameters.more]\nlow = 1',
+        '"latency_ms <= 2"]', '"latency_ms <= 2", "rate * more >= 5"]\n[parameters.more]\nlow = 1',
         "parameters.more.type", "[parameters.more]", "is missing",
     ),
     "options by another name": (

@@ -36,14 +36,21 @@ def check(study: StudyPath, json: AsJson = False) -> None:
 def summary(file: "StudyFile") -> Iterator[str]:
     """What the file asks, a line each."""
     from pesky.cli.stored_study import storage_shown
+    from pesky.problem.expression import Expression
     from pesky.problem.known import without_expressions
     from pesky.problem.parameters import in_words
+    from pesky.problem.possible import holds_everywhere
 
     problem = file.problem
     yield f"{file.name}: {'minimize' if problem.maximize is None else 'maximize'} {problem.objective}"
     for constraint in problem.constraints:
-        is_sure = constraint in problem.parameter_constraints
-        yield f"  subject to {constraint}" + ("" if is_sure else f", with confidence {constraint.confidence:g}")
+        expression = problem.known.get(constraint.outcome)
+        if not isinstance(expression, Expression):
+            yield f"  subject to {constraint}, with confidence {constraint.confidence:g}"
+        elif holds_everywhere(constraint, expression, problem.parameters):
+            yield f"  subject to {constraint}, which holds everywhere: leave it out, unless it says too little"
+        else:
+            yield f"  subject to {constraint}"
     for name, parameter in problem.parameters.items():
         yield f"  over {name}: {in_words(parameter)}"
     for name, task in problem.tasks.items():

@@ -34,7 +34,7 @@ def tell(
     task: Annotated[
         str | None, typer.Option(help="With --params and --failed: the task that failed, of several.")
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="With --params: though the very same is there already.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="With --params: though the same is there already.")] = False,
 ) -> None:
     """Tell what came out: all outcomes or some, now and later; or add data of your own with --params.
 
@@ -131,7 +131,7 @@ def _check_unfinished(
         return
     if asked.state.value == "done" or {*asked.outcomes, *told} >= {*expected_of(problem, asked.task, asked.outcomes)}:
         raise DataError(
-            f"all of #{asked.id} is measured, and so it neither failed nor is it abandoned. If it is not to be trusted: "
+            f"all of #{asked.id} is measured, and so it neither failed nor is it abandoned. If not to be trusted: "
             f"`pesky exclude {study} {asked.id}`; if a value is wrong: {correcting(study, asked.id, 'NAME')}."
         )
 

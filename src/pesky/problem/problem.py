@@ -16,6 +16,7 @@ from pesky.problem.known import KnownFunction, from_paths, known_functions, to_p
 from pesky.problem.outcome import Outcome, declared_outcomes
 from pesky.problem.parameter_constraints import check_names, constraint_of, expressions_of
 from pesky.problem.parameters import Option, Parameter, from_plain, in_words, to_plain
+from pesky.problem.possible import check_possible
 from pesky.problem.task import Resource, Task
 
 SUCCEEDS = "{} succeeds"
@@ -78,6 +79,8 @@ class Problem:
             check_names(others, self.parameters)
         functions = known_functions(known, others, self.yes_no)
         object.__setattr__(self, "known", FrozenDict({**expressions, **functions}))
+        if not isinstance(parameters, _Stored):
+            check_possible({each: expressions[each.outcome] for each in self.parameter_constraints}, self.parameters)
         object.__setattr__(self, "tasks", _tasks(tasks, self.outcomes, self.known))
         check_dependences(self.tasks, self.parameters)
         object.__setattr__(self, "noise", _noise(noise, self.outcomes, self.yes_no, self.known))

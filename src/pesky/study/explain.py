@@ -98,7 +98,8 @@ class Explanation:
             shares = ", ".join(f"{name} {share:.0%}" for name, share in self.left.items())
             lines.append(f"  not known yet of the solution: {shares}")
         if self.agreement is not None:
-            lines.append(f"  {self.agreement:.0%} of the samples of the solution agree within {SAME_PLACE:.0%} of each parameter's range")
+            near = f"within {SAME_PLACE:.0%} of each parameter's range"
+            lines.append(f"  {self.agreement:.0%} of the samples of the solution agree {near}")
         if self.infeasible:
             lines.append(f"  {self.infeasible:.0%} of the functions that fit the data have no feasible point")
         if self.noise:

@@ -6,8 +6,10 @@ from pesky.observations import Observations
 from pesky.problem import Problem
 
 ENOUGH = 3
-"""Values for each parameter, and so many more, from which on noise is said in numbers; or so many repeated ones. Of five
-values in five dimensions, what seems to scatter is the function: such figures were up to 19 times too large."""
+"""Values for each parameter, and so many more, from which on noise is said in numbers; or so many repeated ones.
+
+Of five values in five dimensions, what seems to scatter is the function: such figures were up to 19 times too large.
+"""
 
 
 def noiseless(problem: Problem, belief: Belief) -> set[str]:
