@@ -100,7 +100,8 @@ MISTAKES = {
     "a bound in quotes": ("high = 500", 'high = "500"', "parameters.units.high", "units =", "leave out the quotes"),
     "a whole number with a point": ("low = 10", "low = 10.5", "parameters.units.low", "units =", 'or type = "real"'),
     "bounds the wrong way round": (
-        "high = 500", "high = 5", "parameters.units", "units =", "expected low < high: swap them",
+        "high = 500", "high = 5", "parameters.units", "units =",
+        "a whole number from 10 to 5: expected low < high: swap them",
     ),
     "a log scale from zero": ("low = 1e-5", "low = 0", "parameters.rate", "rate =", "a log scale needs low > 0"),
     "a bound that is missing": (
