@@ -31,6 +31,15 @@ MISTAKES = {
         "latency_ms <= 2", "0 <= latency_ms <= 2", "constraints[0]", "constraints",
         "two constraints: 'latency_ms >= 0' and 'latency_ms <= 2'",
     ),
+    "a decimal comma": (
+        "latency_ms <= 2", "latency_ms <= 1,5", "constraints[0]", "constraints", "Decimals have a point: write 1.5.",
+    ),
+    "a decimal comma on the left": (
+        "latency_ms <= 2", "1,5 >= latency_ms", "constraints[0]", "constraints", "Decimals have a point: write 1.5.",
+    ),
+    "a bound with a decimal comma": (
+        "low = 1e-5", 'low = "0,5"', "parameters.rate.low", "rate =", "a number. Decimals have a point: write 0.5.",
+    ),
     "an equation": (
         "latency_ms <= 2", "latency_ms = 2", "constraints[0]", "constraints", "two constraints with some room",
     ),

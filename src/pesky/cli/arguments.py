@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from pesky.errors import DataError
-from pesky.problem.wording import unit_hint
+from pesky.problem.reading import WORDS, YES_NO
+from pesky.problem.wording import number_hint
 
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.", show_default=False)]
 LookedAt = Annotated[
@@ -34,7 +35,6 @@ Evaluations = Annotated[
 
 BARE, _OBJECT = "'x=0.2 kind=a'", """'{"x": 0.2, "kind": "a"}'"""
 """Parameters in one argument, in the two ways that are read."""
-_WORDS = {"true": True, "yes": True, "false": False, "no": False}
 
 
 def outcomes(texts: Iterable[str]) -> dict[str, float]:
@@ -51,12 +51,12 @@ def outcomes(texts: Iterable[str]) -> dict[str, float]:
 
 
 def _value(text: str, value: str) -> float:
-    if value.lower() in _WORDS:
-        return _WORDS[value.lower()]
+    if value.lower() in WORDS:
+        return WORDS[value.lower()]
     try:
         return float(value)
     except ValueError:
-        raise DataError(f"{text!r}: expected a number, true or false after the =.{unit_hint(value)}") from None
+        raise DataError(f"{text!r}: expected a number, or {YES_NO}.{number_hint(value)}") from None
 
 
 def params_in(what: str, given: Iterable[str]) -> dict[str, object]:
