@@ -162,7 +162,9 @@ def test_a_second_result_that_differs_is_refused(pesky, project):
 def test_a_budget_that_is_spent_has_nothing_to_ask(pesky, project):
     for _ in range(3):
         pesky("ask", "study.toml")
-    assert "budget of 3 evaluations is spent" in pesky("ask", "study.toml", code=exit_codes.SPENT).stderr
+    said = pesky("ask", "study.toml", code=exit_codes.SPENT).stderr
+    assert "budget of 3 evaluations is spent: allow more in the [budget] of study.toml to go on;" in said
+    assert "`pesky ask study.toml --confirm` measures it, beyond the budget, too" in said
 
 
 def test_nothing_is_made_by_looking(pesky, project):
@@ -219,7 +221,7 @@ def test_the_status_says_who_does_what_and_what_went_wrong(pesky, project):
     said = json.loads(pesky("status", "study.toml", "--json").stdout)
     assert {state: count for state, count in said["counts"].items() if count} == {"pending": 1, "done": 1, "failed": 1}
     assert not said["is_confirmed"]
-    assert "if it is not measured yet, `pesky ask study.toml --confirm`" in text
+    assert "whether it was measured; if not, `pesky ask study.toml --confirm` asks for it\n" in text
     assert said["failed"][0]["error"] == "no sample left"
     assert said["budget"]["evaluations"] == 3
 

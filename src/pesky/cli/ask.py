@@ -36,6 +36,7 @@ def ask(
     from pesky.cli.consoles import console, say_json
     from pesky.cli.format import exact
     from pesky.cli.stored_study import open_study
+    from pesky.run.budget import Exhausted
     from pesky.store import Limit
     from pesky.study_file import StudyFile
 
@@ -44,14 +45,23 @@ def ask(
     limit = Limit() if confirm else Limit(file.budget.evaluations, file.budget.cost)
     kept = open_study(file)
     given: Any = None if params is None else all_params(params)
-    asked = kept.ask(
-        task,
-        worker=f"{getpass.getuser()}@{socket.gethostname()}",
-        limit=limit,
-        gain_per_cost=file.budget.gain_per_cost,
-        confirm=confirm,
-        params=given,
-    )
+    try:
+        asked = kept.ask(
+            task,
+            worker=f"{getpass.getuser()}@{socket.gethostname()}",
+            limit=limit,
+            gain_per_cost=file.budget.gain_per_cost,
+            confirm=confirm,
+            params=given,
+        )
+    except Exhausted as error:
+        if error.kind != "budget":
+            raise
+        raise Exhausted(
+            error.kind,
+            f"{error}: allow more in the [budget] of {study} to go on; `pesky recommend {study}` has the answer, and "
+            f"`pesky ask {study} --confirm` measures it, beyond the budget, too.",
+        ) from error
     expected = file.problem.tasks[asked.task].outcomes
     if json:
         fields = {"id": asked.id, "claim": claim_of(asked), "task": asked.task, "params": dict(asked.params)}

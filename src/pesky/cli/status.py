@@ -114,6 +114,6 @@ def _lines(looked: "Looked", kept: "Snapshot", now: float) -> Iterator[str]:
     elif any(e.outcomes for e in kept.evaluations):
         to_ask = "STUDY.toml" if looked.file is None else looked.again
         yield (
-            f"recommendation: see `pesky recommend {looked.again}`; if it is not measured yet, "
-            f"`pesky ask {to_ask} --confirm`"
+            f"recommendation: `pesky recommend {looked.again}` says what it is, and whether it was measured; if not, "
+            f"`pesky ask {to_ask} --confirm` asks for it"
         )
