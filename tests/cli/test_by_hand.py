@@ -117,7 +117,8 @@ def test_what_is_measured_neither_fails_nor_is_abandoned(pesky, project):
 
 def test_a_value_far_beyond_all_others_is_kept_and_asked_about(pesky, project):
     project.change("c >= 0", "ok is true")
-    for i, (f, words) in enumerate([(10, ""), (90, ""), (12, ""), (13, ""), (15, ""), (-151, "Is f = -151 right?")]):
+    said, told = "", [(10, ""), (90, ""), (12, ""), (13, ""), (15, ""), (-151, "Is f = -151 right?")]
+    for i, (f, words) in enumerate(told):
         said = pesky("tell", "study.toml", "--params", f"x={i / 10} k=a", f"f={f}", f"ok={i != 4}").stdout
         assert words in said
         assert ("Is " in said) is bool(words)
