@@ -15,22 +15,24 @@ Box = Mapping[str, Interval]
 Stated = Mapping[Constraint, Expression]
 """Constraints on parameters, and what they are on."""
 
-BOXES = 300
+BOXES = 100
 """Parts of the space that are looked at before it counts as possible that all constraints hold somewhere."""
+_REMEDY = "Widen the bounds of the parameters, or leave the constraints more room."
 ANYTHING = (-math.inf, math.inf)
 
 
 def check_possible(stated: Stated, parameters: Mapping[str, Parameter]) -> None:
     """Nothing, or a ProblemError if no point of the space satisfies the constraints, be it one or all of them."""
-    for some in [*({constraint: expression} for constraint, expression in stated.items()), stated]:
-        if hold_nowhere(some, parameters):
-            texts = " and ".join(f"'{constraint}'" for constraint in some)
-            low, high = range_of(next(iter(some.values())), whole(some, parameters))
-            what = f": {next(iter(some)).outcome} is from {low:.6g} to {high:.6g}" if len(some) == 1 else ""
+    for constraint, expression in stated.items():
+        low, high = ends = range_of(expression, whole({constraint: expression}, parameters))
+        if _fails(constraint, ends):
             raise ProblemError(
-                f"no point of the space satisfies {texts}{what}. Widen the bounds of the parameters, or leave the "
-                "constraints more room."
+                f"no point of the space satisfies '{constraint}': {expression} is from {low:.6g} to {high:.6g}. "
+                f"{_REMEDY}"
             )
+    if hold_nowhere(stated, parameters):
+        texts = " and ".join(f"'{constraint}'" for constraint in stated)
+        raise ProblemError(f"no point of the space satisfies {texts}. {_REMEDY}")
 
 
 def holds_everywhere(constraint: Constraint, expression: Expression, parameters: Mapping[str, Parameter]) -> bool:
