@@ -38,12 +38,15 @@ def test_check_lists_every_mistake(pesky, project):
 
 def test_check_sums_up_what_is_asked(pesky, project):
     project.change('function = "', '# function = "')
+    project.change('"c >= 0"', '"c >= 0", "x <= 0.5", "x <= 2"')
     text = pesky("check", "study.toml").stdout
     for line in (
         "study: minimize f",
-        "subject to c >= 0, with confidence 0.95",
+        "subject to c >= 0, with confidence 0.95\n",
+        "subject to x <= 0.5\n",
+        "subject to x <= 2, which holds everywhere",
         "over k: one of a, b",
-        "all measures f, c by hand",
+        "all measures f, c by hand (`pesky ask`, `pesky tell`), at a cost of 1\n",
         "asked by the rule pesc",
         "until 3 evaluations",
         "kept in study.db",

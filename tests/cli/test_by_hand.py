@@ -78,13 +78,66 @@ def test_data_of_one_s_own_may_be_added(pesky, project):
     assert "budget: 0 of 3 evaluations" in pesky("status", "study.toml").stdout
 
 
+def test_parameters_are_said_in_either_form_wherever_they_are(pesky, project):
+    said = pesky("tell", "study.toml", "--params", "x=0.25 k='a'", "f=0.2", "c=0.25").stdout
+    assert said == "#0 done at x=0.25, k=a: f=0.2, c=0.25\n"
+    for command, rest in (("tell", ["f=1"]), ("ask", [])):
+        for given, words in (("x=1 k='a", "No closing quotation"), ("0.25", "expected name=value"), ("[1]", "a JSON")):
+            refused = pesky(command, "study.toml", "--params", given, *rest, code=exit_codes.MISTAKE).stderr
+            assert words in refused
+            assert '{"x": 0.2, "kind": "a"}' in refused
+            assert "x=0." in refused
+
+
+def test_a_repeat_that_agrees_in_everything_is_refused_unless_it_was_measured_twice(pesky, project):
+    at = ("--params", "x=0.25 k=a")
+    for told in (["f=0.2", "c=0.25"], ["--failed", "burst"]):
+        pesky("tell", "study.toml", *at, *told)
+        assert "this is there already, as #" in pesky("tell", "study.toml", *at, *told, code=exit_codes.MISTAKE).stderr
+        pesky("tell", "study.toml", *at, *told, "--again")
+    pesky("tell", "study.toml", *at, "f=0.2", "c=0.26")
+    assert len(json.loads(pesky("show", "study.toml", "--json").stdout)) == 5
+
+
+def test_what_is_measured_neither_fails_nor_is_abandoned(pesky, project):
+    for _ in range(2):
+        pesky("ask", "study.toml")
+    pesky("tell", "study.toml", 0, "f=1", "c=1")
+    for id_, how in ((0, ["--failed", "x"]), (0, ["--abandon"]), (1, ["f=1", "c=1", "--failed", "x"])):
+        said = pesky("tell", "study.toml", id_, *how, code=exit_codes.MISTAKE).stderr
+        assert f"all of #{id_} is measured" in said
+        assert f"`pesky exclude study.toml {id_}`" in said
+        assert f"`pesky correct study.toml {id_} NAME=...`" in said
+    assert "1 pending, 1 done" in pesky("status", "study.toml").stdout
+    for _ in range(2):
+        pesky("tell", "study.toml", 1, "--abandon")
+    said = pesky("tell", "study.toml", 1, "--failed", "x", code=exit_codes.MISTAKE).stderr
+    assert "#1 is abandoned, and no failure of it is taken any more" in said
+
+
+def test_a_value_far_beyond_all_others_is_kept_and_asked_about(pesky, project):
+    project.change("c >= 0", "ok is true")
+    said, told = "", [(10, ""), (90, ""), (12, ""), (13, ""), (15, ""), (-151, "Is f = -151 right?")]
+    for i, (f, words) in enumerate(told):
+        said = pesky("tell", "study.toml", "--params", f"x={i / 10} k=a", f"f={f}", f"ok={i != 4}").stdout
+        assert words in said
+        assert ("Is " in said) is bool(words)
+    assert said.endswith("The other 5 values are from 10 to 90. If not: `pesky correct study.toml 5 f=...`\n")
+    pesky("correct", "study.toml", 5, "f=11")
+    pesky("ask", "study.toml")
+    assert "Is " not in pesky("tell", "study.toml", 6, "f=-149").stdout
+    pesky("exclude", "study.toml", 1)
+    assert "Is f = -149 right? The other 5 values" in pesky("tell", "study.toml", 6, "f=-149", "ok=no").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["f=1"], "which evaluation?"),
         ([0], "the outcomes were {}"),
         ([0, "f"], "'f' is no outcome: expected name=value"),
-        ([0, "f=high"], "expected a number, true or false"),
+        ([0, "f=high"], "expected a number, or yes or no (true or false, 1 or 0)"),
+        ([0, "f=70,5"], "Decimals have a point: write 70.5"),
         ([0, "f=1", "f=2"], "'f' was given twice"),
         ([0, "g=1"], "unknown outcome 'g'"),
         ([0, "f=nan"], "nan"),
@@ -110,7 +163,9 @@ def test_a_second_result_that_differs_is_refused(pesky, project):
 def test_a_budget_that_is_spent_has_nothing_to_ask(pesky, project):
     for _ in range(3):
         pesky("ask", "study.toml")
-    assert "budget of 3 evaluations is spent" in pesky("ask", "study.toml", code=exit_codes.SPENT).stderr
+    said = pesky("ask", "study.toml", code=exit_codes.SPENT).stderr
+    assert "budget of 3 evaluations is spent: allow more in the [budget] of study.toml to go on;" in said
+    assert "`pesky ask study.toml --confirm` measures it, beyond the budget, too" in said
 
 
 def test_nothing_is_made_by_looking(pesky, project):
@@ -167,7 +222,7 @@ def test_the_status_says_who_does_what_and_what_went_wrong(pesky, project):
     said = json.loads(pesky("status", "study.toml", "--json").stdout)
     assert {state: count for state, count in said["counts"].items() if count} == {"pending": 1, "done": 1, "failed": 1}
     assert not said["is_confirmed"]
-    assert "if it is not measured yet, `pesky ask study.toml --confirm`" in text
+    assert "whether it was measured; if not, `pesky ask study.toml --confirm` asks for it\n" in text
     assert said["failed"][0]["error"] == "no sample left"
     assert said["budget"]["evaluations"] == 3
 
@@ -186,6 +241,14 @@ def test_a_recommendation_says_how_sure_it_is(pesky, project):
     assert said["params"]["k"] == "a"
     assert said["params"]["x"] == pytest.approx(0.5, abs=0.05)
     assert "Recommended" in pesky("recommend", "study.toml").stdout
+
+
+def test_an_answer_says_yes_as_the_rest_does(pesky, project):
+    project.change("c >= 0", "c is true")
+    for x in (0.1, 0.3, 0.5):
+        pesky("tell", "study.toml", "--params", f"x={x} k=a", f"f={(x - 0.3) ** 2}", "c=yes")
+    said = pesky("recommend", "study.toml", code=None).stdout
+    assert re.search(r"c=yes; the nearest other measured point differs in no parameter by more than 0\.2 of its", said)
 
 
 def test_a_recommendation_is_confirmed_by_hand(pesky, project):

@@ -34,6 +34,10 @@ def test_a_table_is_imported_corrected_and_excluded(pesky, project):
         (("exclude", "study.toml", "first"), "'first' is no evaluation"),
     ):
         assert words in pesky(*mistake, code=exit_codes.MISTAKE).stderr
+    said = pesky("correct", "study.toml", "0", "x=0.4", code=exit_codes.MISTAKE).stderr
+    assert "'x': a parameter cannot be corrected" in said
+    lines = "  pesky exclude study.toml 0\n  pesky tell study.toml --params 'x=0.4 k=a' f=0.37 c=0.4\n"
+    assert said.endswith(lines)
     (project.folder / "bad.csv").write_text(DATA.replace("0.2,b", "0.2,z"))
     assert (
         "line 3: the parameter 'k' was 'z'" in pesky("import", "study.toml", "bad.csv", code=exit_codes.MISTAKE).stderr

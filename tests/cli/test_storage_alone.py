@@ -61,7 +61,15 @@ def test_a_study_file_names_its_study_itself(pesky, project):
 def test_a_storage_that_is_not_there_is_not_made(pesky, project):
     for command in ("status", "recommend", "show", "why", "what-if", "report"):
         assert "nothing.db" in pesky(command, "sqlite:///nothing.db", code=exit_codes.STORAGE).output
+        said = pesky(command, "nothing.db", code=exit_codes.STORAGE).output
+        assert "unknown database 'nothing.db': there are none" in said
     assert not (project.folder / "nothing.db").exists()
+    begun(pesky, project, evaluations=1)
+    assert "Did you mean 'study.db'?" in pesky("status", "studi.db", code=exit_codes.STORAGE).output
+    said = pesky("ask", "studi.db", code=exit_codes.MISTAKE).output
+    assert "Did you mean" not in said
+    assert "This command reads a file with" in said
+    assert "pesky init" not in said
 
 
 def test_files_of_a_storage_are_called_as_its_study(pesky, project):

@@ -128,8 +128,8 @@ def test_which_outcomes_are_known_makes_a_difference_and_how_does_not():
     assert problem.difference(declare(known={"cost": math.fsum})) == []
     measured = declare(known=None)
     assert measured != problem
-    assert "outcome cost: absent became known" in measured.difference(problem)
-    assert "outcome cost: known became absent" in problem.difference(measured)
+    assert "known outcome 'cost' is new" in measured.difference(problem)
+    assert "known outcome 'cost' is gone" in problem.difference(measured)
     assert {problem: "found"}[declare(known={"cost": lambda p: 0.0})] == "found"
     assert copy.deepcopy(problem) == replace(problem) == problem
     assert replace(problem).known["cost"] is add

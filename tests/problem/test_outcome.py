@@ -30,8 +30,8 @@ def test_a_range_is_declared_in_a_list_or_by_name_and_kept():
     assert given.to_dict()["outcomes"] == {"f": {"low": 0.0, "high": 1.0}, "c": {"low": -1.0}}
     assert "outcomes" not in problem(None).to_dict()
     assert problem(None).difference(given) == [
-        "range of f: absent became from 0 to 1",
-        "range of c: absent became from -1",
+        "range of 'f' is new: from 0 to 1",
+        "range of 'c' is new: from -1",
     ]
 
 

@@ -189,7 +189,7 @@ def declare(**changes):
 
 MISTAKES = [
     # bounds
-    (lambda: Real(1, 0), ["low=1.0", "high=0.0", "low < high"]),
+    (lambda: Real(1, 0), ["a real number from 1 to 0", "low < high"]),
     (lambda: Real(1, 1), ["low < high", "leave out"]),
     (lambda: Real(float("nan"), 1), ["low", "nan", "finite number"]),
     (lambda: Real(0, float("inf")), ["high", "inf", "finite number"]),
@@ -199,7 +199,7 @@ MISTAKES = [
     (lambda: Real(False, 1), ["low", "False", "finite number"]),
     (lambda: Real(0, 1, log=True), ["log scale", "low > 0"]),
     (lambda: Real(0, 1, log="yes"), ["log", "True or False"]),
-    (lambda: Integer(5, 2), ["low=5", "high=2", "low < high"]),
+    (lambda: Integer(5, 2), ["a whole number from 5 to 2", "low < high"]),
     (lambda: Integer(0.5, 2), ["low", "0.5", "whole number"]),
     (lambda: Integer(0, True), ["high", "True", "whole number"]),
     (lambda: Integer(0, 5, log=True), ["log scale", "low > 0"]),
@@ -354,6 +354,27 @@ def test_problems_that_measure_the_same_in_another_way_do_not_differ():
 
     assert made().difference(made(cost=5, timeout=3)) == []
     assert made().difference(made(failures="learn")) == ["task a: f (failures: record) became f (failures: learn)"]
+
+
+def test_differences_are_said_in_words():
+    before = Problem({"x": Real(0, 1), "k": Choice(["a", 1])}, minimize="f", constraints=["ok is true", "c <= 1"])
+    after = Problem(
+        {"x": Real(0, 2, log=False), "k": Choice(["a", "1"]), "n": Integer(0, 3)},
+        maximize="f",
+        constraints=["ok >= 1", Constraint("c", "<=", 1, confidence=0.9)],
+        noise={"f": 0.1},
+    )
+    assert before.difference(after) == [
+        "parameter x: from 0 to 1 became from 0 to 2",
+        "parameter k: one of a, 1 became one of a, 1",
+        "parameter 'n' is new: whole numbers from 0 to 3",
+        "objective: minimize f became maximize f",
+        "constraint 'ok is true' is gone",
+        "constraint c <= 1: confidence 0.95 became confidence 0.9",
+        "constraint 'ok >= 1' is new: confidence 0.95",
+        "declared noise of 'f' is new: 0.1",
+    ]
+    assert "declared noise of 'f' is gone" in after.difference(before)
 
 
 @pytest.mark.parametrize(("mistake", "said"), MISTAKES, ids=[" ".join(said)[:40] for _, said in MISTAKES])

@@ -83,8 +83,8 @@ def test_a_stored_study_goes_on_with_another_problem(given, caplog):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"parameters": {"x": Real(0, 1), "n": Integer(1, 8)}}, "parameter kind: choice became absent"),
-        ({"parameters": {**SPACE, "z": Real(0, 1)}}, "parameter z: absent became real"),
+        ({"parameters": {"x": Real(0, 1), "n": Integer(1, 8)}}, "parameter 'kind' is gone"),
+        ({"parameters": {**SPACE, "z": Real(0, 1)}}, "parameter 'z' is new: real"),
         ({"parameters": {**SPACE, "n": Real(1, 8)}}, "parameter n: integer became real"),
         ({"constraints": ["c is true"]}, "outcome c: numbers like .* became a yes or no"),
     ],
@@ -98,6 +98,18 @@ def test_only_what_makes_data_meaningless_is_refused(given, said):
     assert before.ask().params
 
 
+def test_a_yes_or_no_does_not_become_a_number():
+    store = MemoryStore()
+    s = Study(problem(constraints=["ok is true"]), storage=store)
+    Study(problem(constraints=["ok >= 1"]), storage=MemoryStore())
+    again(store, constraints=["ok >= 1"])  # nothing was told of it yet
+    s = again(store, constraints=["ok is true"])
+    s.add({"x": 0.5, "n": 1, "kind": "a"}, {"ok": True})
+    with pytest.raises(ProblemError, match=r"outcome ok: a yes or no became a number: write 'ok is true'"):
+        again(store, constraints=["ok >= 1"])
+    again(store, constraints=[])
+
+
 def test_the_history_of_problems_is_kept_and_what_is_said_otherwise_is_no_change(caplog):
     store = MemoryStore()
     grown(store, 1)
@@ -107,7 +119,7 @@ def test_the_history_of_problems_is_kept_and_what_is_said_otherwise_is_no_change
     study = again(store, constraints=["c >= 0.2"], tasks={"all": Task(["f", "c"], timeout=3)})
     assert not caplog.text
     again(store, constraints=["c >= 0.2"], tasks={"all": Task(["f", "c"], cost=2, timeout=3)})
-    assert "cost of all: 1.0 became 2.0" in caplog.text
+    assert "task all: at a cost of 1 became at a cost of 2" in caplog.text
     thresholds = [str(each.constraints[0]) for _, each in study.problems]
     assert thresholds == ["c >= 0", "c >= 0.1", "c >= 0.2", "c >= 0.2"]
     times = [when for when, _ in study.problems]

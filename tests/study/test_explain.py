@@ -30,6 +30,7 @@ def test_every_question_says_why_it_was_asked(tmp_path):
         assert all(0 <= share <= 1 for share in why.left.values())
         assert why.agreement is not None
         assert 0 < why.agreement <= 1
+        assert f"{why.agreement:.0%} of the samples of the solution agree within 5%" in str(why)
         assert f"{evaluation.task} is worth {why.values[evaluation.task]:.3g} nats here" in str(why)
     assert max(len(json.dumps(dict(e.why or {}))) for e in later.evaluations.values()) < 2000
 

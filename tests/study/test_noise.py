@@ -10,6 +10,7 @@ from study.quick import COUPLED, measure, quick
 from pesky import Problem, Real, Study
 from pesky.store import Evaluation
 from pesky.study.in_words import noise_as_of_last_question, noise_in_words
+from pesky.study.noise import can_be_told
 
 UNDECLARED = replace(COUPLED, noise=None)
 POINTS = torch.rand(40, 2, generator=torch.Generator().manual_seed(3), dtype=torch.float64).tolist()
@@ -40,14 +41,29 @@ def test_what_was_declared_is_that():
     assert measured(replace(PLAIN, noise={"f": 2.0, "c": 0.0}), 0.0, 10).noise() == {"f": 2.0, "c": 0.0}
 
 
+def test_it_can_be_told_of_three_values_for_each_parameter_or_three_repeats():
+    s = measured(PLAIN, 0.1, 8)
+    assert can_be_told(PLAIN, s.observations()) == set()
+    s.add({"x": 0.5, "y": 0.5}, {"f": 1.0})
+    assert can_be_told(PLAIN, s.observations()) == {"f"}
+    repeated = measured(PLAIN, 0.1, 1)
+    for value in (0.1, 0.2, 0.3):
+        assert can_be_told(PLAIN, repeated.observations()) == set()
+        repeated.add(dict(repeated.evaluations[0].params), {"c": value})
+    assert can_be_told(PLAIN, repeated.observations()) == {"c"}
+
+
 def test_it_is_kept_with_questions_and_said_by_them():
     s = quick(UNDECLARED)
     s.run(measure, budget=8, progress=False)
     full = max((e for e in s.evaluations.values() if e.why and "noise" in e.why), key=lambda e: e.id)
-    kept = noise_as_of_last_question(s.evaluations.values())
+    found = noise_as_of_last_question(s.evaluations.values())
+    assert found is not None
+    id_, kept = found
+    assert id_ == full.id
     assert kept.keys() == {"f", "c"}
     assert f"as the values said: {noise_in_words(kept)}" in str(s.explain(full))
-    assert noise_as_of_last_question(list[Evaluation]()) == {}
+    assert noise_as_of_last_question(list[Evaluation]()) is None
     declared = quick(replace(COUPLED, noise=0.0))
     declared.run(measure, budget=6, progress=False)
     assert not any("noise" in (e.why or {}) for e in declared.evaluations.values())

@@ -60,7 +60,9 @@ def test_decimal_commas_are_numbers_where_all_are_written_so(tmp_path):
     study.add_rows(read_csv(path))
     check_added(study)
     path.write_text("x;n;kind;f\n0,25;1;a;1.5\n")
-    with pytest.raises(DataError, match="'x' was '0,25'"):
+    with pytest.raises(
+        DataError, match=r"'x' was '0,25': expected a finite number\. Decimals have a point: write 0\.25"
+    ):
         Study(PROBLEM).add_rows(read_csv(path))
 
 
@@ -144,7 +146,24 @@ BAD: dict[str, tuple[Any, str]] = {
     "no number": ([{**GOOD, "f": "many"}], "row 1: the outcome 'f' was 'many': expected a number, or an empty cell"),
     "no yes or no": ([{**GOOD, "ok": 0.5}], "row 1: .*'ok'"),
     "an infinite one": ([{**GOOD, "f": float("inf")}], "row 1: .*f.* was inf"),
-    "many": ([{**GOOD, "n": 1.5}] * 30, r"of 30 rows 30 cannot be(.|\n)*row 10.*\n  and 20 more rows"),
+    "many": ([{**GOOD, "n": 1.5}] * 30, r"of 30 rows 30 cannot be(.|\n)*row 10.*\n  and 20 more$"),
+    "two in one row": (
+        [GOOD, {**GOOD, "n": 1.5, "f": "many", "ok": "Ja"}],
+        r"of 2 rows 1 cannot(.|\n)*row 2: the parameter 'n'.*\n  row 2: the outcome 'f'.*\n  row 2: the outcome 'ok'",
+    ),
+    "a yes of another language": (
+        [{**GOOD, "ok": "Ja"}],
+        r"'ok' was 'Ja': expected yes or no \(true or false, 1 or 0\), or an empty cell",
+    ),
+    "a decimal comma": (
+        [{**GOOD, "f": "1,5"}],
+        r"'f' was '1,5': expected a number.* Decimals have a point: write 1\.5",
+    ),
+    "below a limit": (
+        [{**GOOD, "f": "<0,01"}],
+        r"'f' was '<0,01': expected a number.* enter the limit itself, or leave",
+    ),
+    "a dash": ([{**GOOD, "f": "-"}], "'f' was '-': expected a number, or an empty cell"),
 }
 
 
@@ -170,6 +189,23 @@ def test_a_file_that_is_none_is_said_so(tmp_path, text, words):
     (tmp_path / "data.csv").write_text(text)
     with pytest.raises(DataError, match=words):
         Study(PROBLEM).add_rows(read_csv(tmp_path / "data.csv"))
+
+
+@pytest.mark.parametrize("word", ["NaN", "nan", "N/A", "n/a", "NA", "#N/A", "<NA>", "NULL", " "])
+def test_what_tables_have_in_the_place_of_a_number_is_none(word: str):
+    study = Study(PROBLEM)
+    study.add([{**GOOD, "f": word, "ok": word, "run": word}])
+    assert dict(study.evaluations[0].outcomes) == {"c": 2.0}
+    assert study.evaluations[0].attributes.get("run", " ") == word  # what is kept beside is kept as it is
+
+
+def test_a_file_of_another_encoding_is_read_and_said_so(tmp_path, caplog):
+    path = tmp_path / "data.csv"
+    path.write_bytes("x;n;kind;f;wer\r\n0,5;1;a;1,5;Jürgen\r\n".encode("cp1252"))
+    with caplog.at_level(logging.WARNING, "pesky"):
+        rows = read_csv(path)
+    assert rows == [("line 2", {"x": "0.5", "n": "1", "kind": "a", "f": "1.5", "wer": "Jürgen"})]
+    assert "data.csv is not in UTF-8 and was read as Windows-1252" in caplog.text
 
 
 def test_a_file_that_cannot_be_read_is_said_so(tmp_path):

@@ -43,8 +43,8 @@ def test_another_problem_is_refused_with_the_difference(url):
     text = str(caught.value)
     for line in (
         "the study 'net' is stored with another problem",
-        "parameter y: real became absent",
-        "parameter z: absent became real",
+        "parameter 'y' is gone",
+        "parameter 'z' is new: real",
         "give the new study another name",
     ):
         assert line in text, text

@@ -31,6 +31,15 @@ MISTAKES = {
         "latency_ms <= 2", "0 <= latency_ms <= 2", "constraints[0]", "constraints",
         "two constraints: 'latency_ms >= 0' and 'latency_ms <= 2'",
     ),
+    "a decimal comma": (
+        "latency_ms <= 2", "latency_ms <= 1,5", "constraints[0]", "constraints", "Decimals have a point: write 1.5.",
+    ),
+    "a decimal comma on the left": (
+        "latency_ms <= 2", "1,5 >= latency_ms", "constraints[0]", "constraints", "Decimals have a point: write 1.5.",
+    ),
+    "a bound with a decimal comma": (
+        "low = 1e-5", 'low = "0,5"', "parameters.rate.low", "rate =", "a number. Decimals have a point: write 0.5.",
+    ),
     "an equation": (
         "latency_ms <= 2", "latency_ms = 2", "constraints[0]", "constraints", "two constraints with some room",
     ),
@@ -78,6 +87,10 @@ MISTAKES = {
         '"latency_ms <= 2"', '"latency_ms <= 2",\n"units + activation <= 2"', "constraints[1]", '"units + activation',
         "'activation' is a choice",
     ),
+    "a constraint that holds nowhere": (
+        '"latency_ms <= 2"', '"latency_ms <= 2",\n"units >= 1000"', "constraints[1]", '"units >= 1000"',
+        "no point of the space satisfies 'units >= 1000': units is from 10 to 500",
+    ),
     # parameters
     "parameters under another name": (
         "[parameters]", "[params]", "params", "[params]", "unknown key 'params': expected one of",
@@ -96,7 +109,8 @@ MISTAKES = {
     "a bound in quotes": ("high = 500", 'high = "500"', "parameters.units.high", "units =", "leave out the quotes"),
     "a whole number with a point": ("low = 10", "low = 10.5", "parameters.units.low", "units =", 'or type = "real"'),
     "bounds the wrong way round": (
-        "high = 500", "high = 5", "parameters.units", "units =", "expected low < high: swap them",
+        "high = 500", "high = 5", "parameters.units", "units =",
+        "a whole number from 10 to 5: expected low < high: swap them",
     ),
     "a log scale from zero": ("low = 1e-5", "low = 0", "parameters.rate", "rate =", "a log scale needs low > 0"),
     "a bound that is missing": (
@@ -113,7 +127,7 @@ MISTAKES = {
         '["relu", "tanh"]', '"relu"', "parameters.activation.options", "activation =", "put it in brackets, ['relu']",
     ),
     "a parameter of a constraint": (
-        '"latency_ms <= 2"]', '"latency_ms <= 2", "rate * more <= 5"]\n[parameters.more]\nlow = 1',
+        '"latency_ms <= 2"]', '"latency_ms <= 2", "rate * more >= 5"]\n[parameters.more]\nlow = 1',
         "parameters.more.type", "[parameters.more]", "is missing",
     ),
     "options by another name": (

@@ -1,14 +1,16 @@
 """Arguments that several commands share, and values as they are written on the command line."""
 
 import json
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pesky.errors import DataError
-from pesky.problem.wording import unit_hint
+from pesky.problem.reading import WORDS, YES_NO
+from pesky.problem.wording import number_hint
 
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.", show_default=False)]
 LookedAt = Annotated[
@@ -31,7 +33,8 @@ Evaluations = Annotated[
     int | None, typer.Option(min=1, help="Go on to so many evaluations in all, instead of the file's.")
 ]
 
-_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+BARE, _OBJECT = "'x=0.2 kind=a'", """'{"x": 0.2, "kind": "a"}'"""
+"""Parameters in one argument, in the two ways that are read."""
 
 
 def outcomes(texts: Iterable[str]) -> dict[str, float]:
@@ -48,30 +51,39 @@ def outcomes(texts: Iterable[str]) -> dict[str, float]:
 
 
 def _value(text: str, value: str) -> float:
-    if value.lower() in _WORDS:
-        return _WORDS[value.lower()]
+    if value.lower() in WORDS:
+        return WORDS[value.lower()]
     try:
         return float(value)
     except ValueError:
-        raise DataError(f"{text!r}: expected a number, true or false after the =.{unit_hint(value)}") from None
+        raise DataError(f"{text!r}: expected a number, or {YES_NO}.{number_hint(value)}") from None
 
 
 def params_in(what: str, given: Iterable[str]) -> dict[str, object]:
     """Parameters, be they one JSON object or texts like `x=0.5`."""
     several = [each for each in given if each.strip()]
-    if len(several) == 1 and several[0].lstrip().startswith("{"):
-        return json_object(what, several[0])
-    return dict(texts(several))
+    if len(several) == 1 and several[0].lstrip().startswith(("{", "[")):
+        return json_object(what, several[0], f" or {BARE}")
+    return dict(texts(several, f", or a JSON object like {_OBJECT}"))
 
 
-def json_object(what: str, text: str) -> dict[str, object]:
-    """The JSON object that was given as a text."""
+def all_params(text: str) -> dict[str, object]:
+    """The parameters of an option --params, one text in either form."""
+    try:
+        words = [text] if text.lstrip().startswith(("{", "[")) else shlex.split(text)
+    except ValueError as error:
+        raise DataError(f"--params was {text!r} ({error}): expected {BARE} or {_OBJECT}.") from None
+    return params_in("--params", words)
+
+
+def json_object(what: str, text: str, or_else: str = "") -> dict[str, object]:
+    """The JSON object that was given as a text; `or_else` says what else might have been given."""
     try:
         given = json.loads(text)
     except json.JSONDecodeError as error:
-        raise DataError(f"{what} was {text!r}, which is no JSON ({error}): expected like '{{\"x\": 0.2}}'.") from None
+        raise DataError(f"{what} was {text!r}, which is no JSON ({error}): expected {_OBJECT}{or_else}.") from None
     if not isinstance(given, dict):
-        raise DataError(f"{what} was {text!r}: expected a JSON object, like '{{\"x\": 0.2}}'.")
+        raise DataError(f"{what} was {text!r}: expected a JSON object, like {_OBJECT}{or_else}.")
     return given
 
 
@@ -89,13 +101,23 @@ def check_claim(study: Path, id_: int, tag: str, identity: str) -> None:
         raise DataError(f"#{id_} is of another study, {tag}: expected one of those that `pesky show {study}` lists.")
 
 
-def texts(given: Iterable[str]) -> dict[str, str]:
-    """The texts of arguments like `x=0.5`, by their names."""
+def correcting(study: Path, id_: int, outcome: str) -> str:
+    """The command that puts another value in place of one that was told."""
+    return f"`pesky correct {shlex.quote(str(study))} {id_} {shlex.quote(outcome)}=...`"
+
+
+def as_arguments(values: Mapping[str, object]) -> str:
+    """Names and values as `texts` and `outcomes` read them."""
+    return shlex.join(f"{name}={value}" for name, value in values.items())
+
+
+def texts(given: Iterable[str], or_else: str = "") -> dict[str, str]:
+    """The texts of arguments like `x=0.5`, by their names; `or_else` says what else might have been given."""
     found: dict[str, str] = {}
     for each in given:
         name, mark, value = (part.strip() for part in each.partition("="))
         if not mark or not name:
-            raise DataError(f"{each!r} is no parameter: expected name=value, like x=0.5.")
+            raise DataError(f"{each!r} is no parameter: expected name=value, like x=0.5{or_else}.")
         if name in found:
             raise DataError(f"{name!r} was given twice: leave one out.")
         found[name] = value

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pesky.cli.arguments import AsJson, StudyPath, params_in
+from pesky.cli.arguments import BARE, AsJson, StudyPath, all_params
 from pesky.cli.format import claim_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def ask(
         ),
     ] = False,
     params: Annotated[
-        str | None, typer.Option(help="Measure here, instead of where it tells most: JSON, or 'x=0.5 kind=a'.")
+        str | None, typer.Option(help=f"Measure here, instead of where it tells most: {BARE}, or JSON.")
     ] = None,
     json: AsJson = False,
 ) -> None:
@@ -36,6 +36,7 @@ def ask(
     from pesky.cli.consoles import console, say_json
     from pesky.cli.format import exact
     from pesky.cli.stored_study import open_study
+    from pesky.run.budget import Exhausted
     from pesky.store import Limit
     from pesky.study_file import StudyFile
 
@@ -43,15 +44,24 @@ def ask(
     # who wants the answer confirmed wants it after the budget is spent
     limit = Limit() if confirm else Limit(file.budget.evaluations, file.budget.cost)
     kept = open_study(file)
-    given: Any = None if params is None else params_in("--params", [params] if "{" in params else shlex.split(params))
-    asked = kept.ask(
-        task,
-        worker=f"{getpass.getuser()}@{socket.gethostname()}",
-        limit=limit,
-        gain_per_cost=file.budget.gain_per_cost,
-        confirm=confirm,
-        params=given,
-    )
+    given: Any = None if params is None else all_params(params)
+    try:
+        asked = kept.ask(
+            task,
+            worker=f"{getpass.getuser()}@{socket.gethostname()}",
+            limit=limit,
+            gain_per_cost=file.budget.gain_per_cost,
+            confirm=confirm,
+            params=given,
+        )
+    except Exhausted as error:
+        if error.kind != "budget":
+            raise
+        raise Exhausted(
+            error.kind,
+            f"{error}: allow more in the [budget] of {study} to go on; `pesky recommend {study}` has the answer, and "
+            f"`pesky ask {study} --confirm` measures it, beyond the budget, too.",
+        ) from error
     expected = file.problem.tasks[asked.task].outcomes
     if json:
         fields = {"id": asked.id, "claim": claim_of(asked), "task": asked.task, "params": dict(asked.params)}
@@ -68,7 +78,7 @@ def ask(
     for name, value in asked.params.items():
         screen.print(f"  {name:<{width}} = {exact(value)}")
     screen.print(
-        f"Then: pesky tell {study} {claim_of(asked)} " + " ".join(f"{_quoted(name)}=..." for name in expected),
+        f"Then: pesky tell {study} {claim_of(asked)} " + " ".join(f"{shlex.quote(name)}=..." for name in expected),
         soft_wrap=True,
     )
 
@@ -80,7 +90,3 @@ def _instead_of_confirming(asked: "Evaluation", study: Path) -> str:
     if before is None:
         return "Nothing is left to confirm at the recommended point: this is the next question."
     return f"This {before}, and comes first: after it, `pesky ask {study} --confirm` confirms the recommendation."
-
-
-def _quoted(name: str) -> str:
-    return f"'{name}'" if " " in name else name

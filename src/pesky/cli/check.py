@@ -36,20 +36,27 @@ def check(study: StudyPath, json: AsJson = False) -> None:
 def summary(file: "StudyFile") -> Iterator[str]:
     """What the file asks, a line each."""
     from pesky.cli.stored_study import storage_shown
+    from pesky.problem.expression import Expression
     from pesky.problem.known import without_expressions
     from pesky.problem.parameters import in_words
+    from pesky.problem.possible import holds_everywhere
 
     problem = file.problem
     yield f"{file.name}: {'minimize' if problem.maximize is None else 'maximize'} {problem.objective}"
     for constraint in problem.constraints:
-        is_sure = constraint in problem.parameter_constraints
-        yield f"  subject to {constraint}" + ("" if is_sure else f", with confidence {constraint.confidence:g}")
+        expression = problem.known.get(constraint.outcome)
+        if not isinstance(expression, Expression):
+            yield f"  subject to {constraint}, with confidence {constraint.confidence:g}"
+        elif holds_everywhere(constraint, expression, problem.parameters):
+            yield f"  subject to {constraint}, which holds everywhere: leave it out, unless it says too little"
+        else:
+            yield f"  subject to {constraint}"
     for name, parameter in problem.parameters.items():
         yield f"  over {name}: {in_words(parameter)}"
     for name, task in problem.tasks.items():
         call = file.calls.get(name)
         how = "by hand (`pesky ask`, `pesky tell`)" if call is None else f"by {call}"
-        yield f"  {name} measures {', '.join(task.outcomes)} {how}, at a cost of {task.cost}"
+        yield f"  {name} measures {', '.join(task.outcomes)} {how}, {task.cost_in_words}"
     for name, function in without_expressions(problem.known).items():
         yield f"  {name} is known, by {function}"
     for name, resource in problem.resources.items():

@@ -1,11 +1,12 @@
 """`pesky correct`, `pesky exclude` and `pesky include`: what was told wrongly, and what is not to be trusted."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pesky.cli.arguments import StudyPath, check_claim, claim, outcomes
+from pesky.cli.arguments import StudyPath, as_arguments, check_claim, claim, outcomes
 from pesky.errors import DataError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def correct(
 ) -> None:
     """Put a value in place of one that was told. The old one stays in the history of the evaluation."""
     opened, id_ = _opened(study, evaluation)
+    _check_outcomes(study, opened, id_, values)
     _say(opened.correct(id_, outcomes(values), reason), opened)
 
 
@@ -40,6 +42,23 @@ def include(study: StudyPath, evaluations: Ids, reason: Reason = "") -> None:
     opened, ids = _all_opened(study, evaluations)
     for id_ in ids:
         _say(opened.include(id_, reason), opened)
+
+
+def _check_outcomes(study: Path, opened: "Study", id_: int, values: list[str]) -> None:
+    """Nothing, or a DataError that says what to do where a parameter is to be corrected."""
+    from pesky.study.in_words import answers_in_words
+
+    given = {name: value for name, _, value in (each.partition("=") for each in values)}
+    moved = {name: given[name] for name in opened.problem.parameters if name in given}
+    if moved and (e := opened.evaluations.get(id_)) is not None:
+        told = answers_in_words(e.outcomes, opened.problem.yes_no)
+        raise DataError(
+            f"{', '.join(map(repr, moved))}: a parameter cannot be corrected, since another point is another "
+            f"measurement. If #{id_} was measured elsewhere, exclude it and tell what was measured there:\n"
+            f"  pesky exclude {shlex.quote(str(study))} {id_}\n"
+            f"  pesky tell {shlex.quote(str(study))} --params {shlex.quote(as_arguments({**e.params, **moved}))} "
+            f"{as_arguments(told)}"
+        )
 
 
 def _all_opened(study: Path, given: list[str]) -> "tuple[Study, list[int]]":

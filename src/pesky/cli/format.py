@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from pesky.problem import Option, Problem
 from pesky.store.evaluation import Evaluation, short
+from pesky.study.in_words import answers_in_words
 from pesky.text import one_line
 
 
@@ -17,11 +18,7 @@ def values(given: Mapping[str, Option]) -> str:
 
 def measured(evaluation: Evaluation, problem: Problem) -> str:
     """The outcomes of an evaluation on one line, a yes or no in words."""
-    words = {
-        name: ("yes" if value else "no") if name in problem.yes_no else value
-        for name, value in evaluation.outcomes.items()
-    }
-    return values(words)
+    return values(answers_in_words(evaluation.outcomes, problem.yes_no))
 
 
 def claim_of(evaluation: Evaluation) -> str:

@@ -1,6 +1,6 @@
 """`pesky import`: data of one's own from a CSV file."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -69,24 +69,20 @@ def _renamed(rows: "list[Row]", given: list[str], wanted: list[str]) -> "list[Ro
 def _check_new(kept: "Iterable[Evaluation]", new: "Sequence[Datum]") -> None:
     """Nothing, or a DataError where rows are there already, or twice: a copy would pass for two values that agree."""
     from pesky.cli.format import values
+    from pesky.study.repeats import facts, repeated
     from pesky.wording import counted
 
-    known: dict[object, int] = {}
-    for e in kept:
-        if e.is_yours:
-            known.setdefault(_facts(e.params, e.outcomes, e.error), e.id)
-    facts = [_facts(each.params, each.outcomes, each.error) for each in new]
-    if there := sorted({known[each] for each in facts if each in known}):
+    if there := [id_ for id_ in repeated(kept, new) if id_ is not None]:
         raise DataError(
-            f"nothing was added: of {len(facts)} rows {sum(each in known for each in facts)} are there already, as "
-            f"{_ids(there)}. Leave them out, or give --again if they were measured twice."
+            f"nothing was added: of {len(new)} rows {len(there)} are there already, as {_ids(sorted({*there}))}. "
+            "Leave them out, or give --again if they were measured twice."
         )
     seen: set[object] = set()
-    copies = [each for each, own in zip(new, facts, strict=True) if own in seen or seen.add(own)]
+    copies = [each for each in new if (own := facts(each)) in seen or seen.add(own)]
     if copies:
         where = "; ".join(values(each.params) for each in copies[:SHOWN]) + ("; .." if len(copies) > SHOWN else "")
         raise DataError(
-            f"nothing was added: of {counted(len(facts), 'row')} {len(copies)} repeat others of the file, at "
+            f"nothing was added: of {counted(len(new), 'row')} {len(copies)} repeat others of the file, at "
             f"{where}. Leave them out, or give --again if they were measured twice."
         )
 
@@ -97,8 +93,3 @@ def _ids(ids: list[int]) -> str:
     ends = [i for i in ids if i - 1 not in every], [i for i in ids if i + 1 not in every]
     parts = [f"#{low}" if low == high else f"#{low} to #{high}" for low, high in zip(*ends, strict=True)]
     return ", ".join(parts[:SHOWN]) + (", .." if len(parts) > SHOWN else "")
-
-
-def _facts(params: Mapping[str, object], outcomes: Mapping[str, float], error: str | None) -> tuple[object, ...]:
-    """What makes two rows the same."""
-    return (*sorted(params.items()), *sorted(outcomes.items()), error)

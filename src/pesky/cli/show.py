@@ -99,7 +99,7 @@ def _table(evaluations: "list[Evaluation]", problem: "Problem") -> "Table":
     from rich.text import Text
 
     from pesky.store.evaluation import short
-    from pesky.study.in_words import is_feasible, reason_of, shown_state
+    from pesky.study.in_words import answers_in_words, is_feasible, reason_of, shown_state
 
     has_errors = any(e.error or e.corrections for e in evaluations)
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
@@ -114,11 +114,8 @@ def _table(evaluations: "list[Evaluation]", problem: "Problem") -> "Table":
     if has_errors:
         table.add_column("reason", overflow="fold")
     for e in evaluations:
-        told = [e.outcomes.get(name) for name in problem.outcomes]
-        words = [
-            "" if value is None else ("yes" if value else "no") if name in problem.yes_no else short(value)
-            for name, value in zip(problem.outcomes, told, strict=True)
-        ]
+        told = answers_in_words(e.outcomes, problem.yes_no)
+        words = [short(told[name]) if name in told else "" for name in problem.outcomes]
         row = [str(e.id), e.task, *(short(e.params[name]) for name in problem.parameters), *words]
         row += [_SIGNS[is_feasible(e, problem)] if e.outcomes or e.error else "", shown_state(e)]
         table.add_row(*(Text(cell) for cell in row + ([reason_of(e)] if has_errors else [])))

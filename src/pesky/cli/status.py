@@ -43,6 +43,7 @@ def _plain(looked: "Looked", kept: "Snapshot") -> dict[str, object]:
     from pesky.study.outliers import as_of_last_question
 
     by_id = {e.id: e for e in kept.evaluations}
+    noise_as_of, noise = noise_as_of_last_question(kept.evaluations) or (None, {})
     return {
         "study": looked.name,
         "storage": looked.shown,
@@ -50,7 +51,8 @@ def _plain(looked: "Looked", kept: "Snapshot") -> dict[str, object]:
         "spent": spent(by_id, kept.problem),
         "is_confirmed": _is_confirmed(kept),
         "outliers": [asdict(each) for each in as_of_last_question(kept.evaluations)],
-        "noise": noise_as_of_last_question(kept.evaluations),
+        "noise": noise,
+        "noise_as_of": noise_as_of,
         "budget": looked.budget.model_dump(),
         "set_aside": kept.set_aside,
         **{state: [as_dict(e) for e in _in(kept, state)] for state in ("running", "pending", "lost", "failed")},
@@ -92,8 +94,9 @@ def _lines(looked: "Looked", kept: "Snapshot", now: float) -> Iterator[str]:
         yield f"  and {len(failed) - LATEST} more: pesky show {looked.again} --state failed"
     for each in as_of_last_question(kept.evaluations):
         yield f"  {each}; `pesky correct` or `pesky exclude` if it is wrong"
-    if noise := noise_as_of_last_question(kept.evaluations):
-        yield f"noise, which the file does not declare, as the values say: {noise_in_words(noise)}"
+    as_of, noise = noise_as_of_last_question(kept.evaluations) or (None, {})
+    if noise:
+        yield f"noise, which the file does not declare, as the values said at #{as_of}: {noise_in_words(noise)}"
     by_id = {e.id: e for e in kept.evaluations}
     costs = spent(by_id, kept.problem)
     for task, cost in costs.items():
@@ -111,6 +114,6 @@ def _lines(looked: "Looked", kept: "Snapshot", now: float) -> Iterator[str]:
     elif any(e.outcomes for e in kept.evaluations):
         to_ask = "STUDY.toml" if looked.file is None else looked.again
         yield (
-            f"recommendation: see `pesky recommend {looked.again}`; if it is not measured yet, "
-            f"`pesky ask {to_ask} --confirm`"
+            f"recommendation: `pesky recommend {looked.again}` says what it is, and whether it was measured; if not, "
+            f"`pesky ask {to_ask} --confirm` asks for it"
         )

@@ -1,17 +1,18 @@
 """`pesky tell`: what came out of a measurement by hand, or data of one's own."""
 
 import math
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pesky.cli.arguments import StudyPath, claim, json_object, outcomes
+from pesky.cli.arguments import BARE, StudyPath, all_params, claim, correcting, json_object, outcomes
 from pesky.errors import DataError
 
 if TYPE_CHECKING:
-    from pesky.store import Evaluation
-    from pesky.study.data import StudyData
+    from pesky.problem import Problem
+    from pesky.store import Datum, Evaluation
 
 
 def tell(
@@ -24,7 +25,7 @@ def tell(
     failed: Annotated[str | None, typer.Option(metavar="REASON", help="It failed, for this reason.")] = None,
     abandon: Annotated[bool, typer.Option("--abandon", help="It is not going to be measured (any further).")] = False,
     params: Annotated[
-        str | None, typer.Option(help="Data of your own, at these parameters (JSON), without an ID.")
+        str | None, typer.Option(help=f"Data of your own, without an ID, at these parameters: {BARE}, or JSON.")
     ] = None,
     untold: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Results that a run could not keep, in the file that it wrote.")
@@ -33,6 +34,7 @@ def tell(
     task: Annotated[
         str | None, typer.Option(help="With --params and --failed: the task that failed, of several.")
     ] = None,
+    again: Annotated[bool, typer.Option("--again", help="With --params: though the same is there already.")] = False,
 ) -> None:
     """Tell what came out: all outcomes or some, now and later; or add data of your own with --params.
 
@@ -42,6 +44,8 @@ def tell(
     from pesky.cli.format import values as in_words
     from pesky.cli.stored_study import open_data, read_snapshot
     from pesky.study.in_words import first_line
+    from pesky.study.repeats import repeated
+    from pesky.study.slips import unusual
     from pesky.study_file import StudyFile
 
     if seconds is not None and not 0 <= seconds < math.inf:  # in this form, NaN is refused
@@ -65,14 +69,14 @@ def tell(
         )
     was_failed = False
     if params is not None:
-        given_at = json_object("--params", params)
-        if failed:
-            (evaluation,) = _failed_elsewhere(opened, {**given_at, **told}, failed, task)
-        else:
-            evaluation = opened.add_one(given_at, told)  # pyright: ignore[reportArgumentType]
+        own = _of_your_own(file.problem, all_params(params), told, failed, task)
+        if not again and (there := repeated(opened.evaluations.values(), [own])[0]) is not None:
+            raise DataError(f"nothing was added: this is there already, as #{there}; if measured twice, give --again.")
+        (evaluation,) = opened.store.add_all(opened.identity, [own])
     else:
         assert id_ is not None
         was_failed = opened.evaluations[id_].state.value == "failed"
+        _check_unfinished(study, opened.evaluations[id_], told, file.problem, failed, abandon)
         if told or not (failed or abandon):
             opened.tell(id_, told, seconds=seconds)  # pyright: ignore[reportArgumentType]
         if failed:
@@ -88,15 +92,48 @@ def tell(
         said += f"; kept, and still failed ({first_line(evaluation.error)}) until all is told"
     rest = f"; still to come: {', '.join(missing)}" if missing and (evaluation.is_open or is_failed) else ""
     typer.echo(f"#{evaluation.id} {evaluation.state.value} at {in_words(evaluation.params)}: {said}{rest}")
+    for each in unusual(file.problem, opened.evaluations.values(), evaluation, told):
+        typer.echo(f"{each} If not: {correcting(study, evaluation.id, each.outcome)}")
 
 
-def _failed_elsewhere(opened: "StudyData", row: dict[str, object], reason: str, task: str | None) -> "list[Evaluation]":
-    """A measurement of one's own that failed, as a row of a table would say it."""
+def _of_your_own(
+    problem: "Problem", given: dict[str, object], told: dict[str, Any], failed: str | None, task: str | None
+) -> "Datum":
+    """What was measured without being asked; a measurement that failed as a row of a table would say it."""
+    from pesky.problem.reading import read_params
+    from pesky.problem.values import check_params
+    from pesky.store import Datum
     from pesky.study.rows import data_of
+    from pesky.study.told import task_of, told_values
 
-    named = {} if task is None else {"task": task}
-    data = data_of(opened.problem, [("--params", {**row, "failed": reason, **named})])
-    return opened.store.add_all(opened.identity, data)
+    if failed:
+        named = {} if task is None else {"task": task}
+        (datum,) = data_of(problem, [("--params", {**given, **told, "failed": failed, **named})])
+        return datum
+    params = read_params(problem.parameters, given)
+    check_params(problem.parameters, params)
+    values = told_values(problem, told)
+    return Datum(task_of(problem, values), params, values)
+
+
+def _check_unfinished(
+    study: Path, asked: "Evaluation", told: Collection[str], problem: "Problem", failed: str | None, abandon: bool
+) -> None:
+    """Nothing, or a DataError if what is left of an evaluation cannot fail or be abandoned."""
+    from pesky.study.told import expected_of
+
+    if failed and asked.state.value == "abandoned":
+        raise DataError(
+            f"#{asked.id} is abandoned, and no failure of it is taken any more: `pesky tell {study} --params '...' "
+            "--failed REASON` adds one as data of your own."
+        )
+    if not (failed or abandon):
+        return
+    if asked.state.value == "done" or {*asked.outcomes, *told} >= {*expected_of(problem, asked.task, asked.outcomes)}:
+        raise DataError(
+            f"all of #{asked.id} is measured, and so it neither failed nor is it abandoned. If not to be trusted: "
+            f"`pesky exclude {study} {asked.id}`; if a value is wrong: {correcting(study, asked.id, 'NAME')}."
+        )
 
 
 def _recover(study: Path, path: Path) -> None:

@@ -3,16 +3,14 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from pesky.errors import StorageError
+from pesky.errors import StorageError, unknown_name
 from pesky.problem import Problem
 from pesky.store import Store, StudyRecord, open_store
 from pesky.store.sql.url import EXPECTED, hidden, path_of, url_of
 from pesky.study.changes import opened
 from pesky.study.stored import stored_problem
 from pesky.study_file import StudyFile
-
-SQLITE = b"SQLite format 3\0"
-"""How a database begins."""
+from pesky.study_file.toml import DATABASES, SQLITE
 
 
 @dataclass(frozen=True)
@@ -39,6 +37,9 @@ class Source:
                     return cls(given, url_of(path.resolve()))
         elif (said := hidden(given)) != given:  # a URL with a slip: what is said of a missing file would repeat it
             raise StorageError(f"there is no file {said!r}, and it is no URL of a storage: {EXPECTED}.")
+        elif path.suffix in DATABASES:
+            there = sorted(each.name for each in path.parent.glob(f"*{path.suffix}"))
+            raise StorageError(unknown_name("database", given, there))
         file = StudyFile.read(path, importing=False)
         return cls(given, file.storage, file)
 

@@ -49,10 +49,10 @@ class Integer:
         object.__setattr__(self, "step", whole("Integer: step", self.step, 1))
         _check_bounds(self)
         if self.log and self.step > 1:
-            raise ProblemError(f"{self}: a log scale has no step: leave out one of them.")
+            raise ProblemError(f"{_said(self)}: a log scale has no step: leave out one of them.")
         if rest := (self.high - self.low) % self.step:
             raise ProblemError(
-                f"{self}: no step ends at high: make it {self.high - rest} or {self.high - rest + self.step}."
+                f"{_said(self)}: no step ends at high: make it {self.high - rest} or {self.high - rest + self.step}."
             )
 
     def __repr__(self) -> str:
@@ -74,9 +74,9 @@ class Choice:
             )
         object.__setattr__(self, "options", tuple(_option(each) for each in listed("Choice: options", options)))
         if len(self.options) < 2:
-            raise ProblemError(f"{self}: expected at least two options: leave out what has only one value.")
+            raise ProblemError(f"{_said(self)}: expected at least two options: leave out what has only one value.")
         if len(set(self.options)) < len(self.options):
-            raise ProblemError(f"{self}: expected options that all differ (to Python, 1 == 1.0 == True).")
+            raise ProblemError(f"{_said(self)}: expected options that all differ (to Python, 1 == 1.0 == True).")
 
 
 Parameter = Real | Integer | Choice
@@ -114,16 +114,25 @@ def from_plain(what: str, given: object) -> Parameter:
     return build(what, _TYPES[kind], fields)
 
 
+def _said(parameter: Parameter) -> str:
+    """What was declared, in words that hold in Python and in a file."""
+    if isinstance(parameter, Choice):
+        return f"a choice of {', '.join(map(repr, parameter.options)) or 'nothing'}"
+    kind = "a whole number" if isinstance(parameter, Integer) else "a real number"
+    steps = f" in steps of {parameter.step}" if isinstance(parameter, Integer) and parameter.step > 1 else ""
+    return f"{kind} from {parameter.low:.15g} to {parameter.high:.15g}{steps}"
+
+
 def _check_bounds(parameter: Real | Integer) -> None:
     if not isinstance(parameter.log, bool):
-        raise ProblemError(f"{parameter}: expected log to be True or False.")
+        raise ProblemError(f"{_said(parameter)}: log was {parameter.log!r}: expected True or False.")
     if parameter.low >= parameter.high:
-        raise ProblemError(f"{parameter}: expected low < high: swap them, or leave out what has only one value.")
+        raise ProblemError(f"{_said(parameter)}: expected low < high: swap them, or leave out what has only one value.")
     if parameter.log and parameter.low <= 0:
-        raise ProblemError(f"{parameter}: a log scale needs low > 0: raise low, or leave log out.")
+        raise ProblemError(f"{_said(parameter)}: a log scale needs low > 0: raise low, or leave log out.")
     # an infinite width would decode every point of the unit cube to infinity
     if not math.isfinite(parameter.high - parameter.low):
-        raise ProblemError(f"{parameter}: high - low overflows: narrow the bounds.")
+        raise ProblemError(f"{_said(parameter)}: high - low overflows: narrow the bounds.")
 
 
 def _option(given: object) -> Option:

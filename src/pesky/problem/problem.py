@@ -16,6 +16,7 @@ from pesky.problem.known import KnownFunction, from_paths, known_functions, to_p
 from pesky.problem.outcome import Outcome, declared_outcomes
 from pesky.problem.parameter_constraints import check_names, constraint_of, expressions_of
 from pesky.problem.parameters import Option, Parameter, from_plain, in_words, to_plain
+from pesky.problem.possible import check_possible
 from pesky.problem.task import Resource, Task
 
 SUCCEEDS = "{} succeeds"
@@ -78,6 +79,8 @@ class Problem:
             check_names(others, self.parameters)
         functions = known_functions(known, others, self.yes_no)
         object.__setattr__(self, "known", FrozenDict({**expressions, **functions}))
+        if not isinstance(parameters, _Stored):
+            check_possible({each: expressions[each.outcome] for each in self.parameter_constraints}, self.parameters)
         object.__setattr__(self, "tasks", _tasks(tasks, self.outcomes, self.known))
         check_dependences(self.tasks, self.parameters)
         object.__setattr__(self, "noise", _noise(noise, self.outcomes, self.yes_no, self.known))
@@ -171,10 +174,12 @@ class Problem:
             lines.append(f"constraint {old} became {new}" + (f", {was} became {now}" if was != now else ""))
         for part in mine:
             for key in dict.fromkeys((*mine[part], *others[part])):
-                here, there = mine[part].get(key), others[part].get(key)
-                if here != there:
-                    what = f"{part} {key}".strip()
-                    lines.append(f"{what}: {_or_absent(here)} became {_or_absent(there)}")
+                if mine[part].get(key) != others[part].get(key):
+                    shown = (
+                        {key: in_words(each) for key, each in problem.parameters.items()} for problem in (self, other)
+                    )
+                    was, now = shown if part == "parameter" else (mine[part], others[part])
+                    lines.append(change(part, key, was.get(key), now.get(key)))
         return lines
 
     def in_words(self) -> dict[str, list[str]]:
@@ -188,7 +193,7 @@ class Problem:
             ],
             "over": [f"{key}: {in_words(parameter)}" for key, parameter in self.parameters.items()],
             "measured by": [
-                f"{key}: {', '.join(task.outcomes)}, at a cost of {task.cost}"
+                f"{key}: {', '.join(task.outcomes)}, {task.cost_in_words}"
                 + (" (failures are learnt)" if task.failures == "learn" else "")
                 for key, task in self.tasks.items()
             ],
@@ -276,19 +281,19 @@ def _parameters(given: object) -> FrozenDict[Parameter]:
 
 def _identity(problem: Problem) -> dict[str, dict[str, object]]:
     """The parts of a problem that its data depend on."""
-    goal = {"minimize": problem.minimize, "maximize": problem.maximize}
+    goal = f"minimize {problem.minimize}" if problem.maximize is None else f"maximize {problem.maximize}"
     return {
         "parameter": {key: to_plain(parameter) for key, parameter in problem.parameters.items()},
-        "": {key: outcome for key, outcome in goal.items() if outcome is not None},
+        "objective": {"": goal},
         "constraint": {str(constraint): f"confidence {constraint.confidence:g}" for constraint in problem.constraints},
         "task": {
             key: f"{', '.join(task.outcomes)} (failures: {task.failures})"
             + ("" if task.parameters is None else f" by {', '.join(task.parameters)} alone")
             for key, task in problem.tasks.items()
         },
-        "noise of": dict(problem.noise),
+        "declared noise of": {key: f"{each:g}" for key, each in problem.noise.items() if each is not None},
         "range of": {key: str(outcome) for key, outcome in problem.ranges.items()},
-        "outcome": dict.fromkeys(to_paths(problem.known), "known"),
+        "known outcome": dict.fromkeys(to_paths(problem.known), ""),
     }
 
 
@@ -313,8 +318,11 @@ def _plain(declared: Task | Resource) -> dict[str, object]:
     return {key: list(value) if isinstance(value, tuple) else value for key, value in fields.items()}
 
 
-def _or_absent(value: object) -> str:
-    return "absent" if value is None else str(value)
+def change(part: str, key: str, was: object, now: object) -> str:
+    """What became of a part of a problem, in words; None where it was not there."""
+    if was is None:
+        return f"{part} {key!r} is new" + (f": {now}" if now else "")
+    return f"{part} {key!r} is gone" if now is None else f"{f'{part} {key}'.strip()}: {was} became {now}"
 
 
 def _constraints(given: object, objective: str, parameters: Mapping[str, Parameter]) -> tuple[Constraint, ...]:

@@ -1,14 +1,19 @@
 """Values of parameters as people, tables and files write them."""
 
 import math
+import re
 from collections.abc import Mapping
 
 from pesky.errors import DataError
 from pesky.problem.fields import number
 from pesky.problem.parameters import Choice, Integer, Option, Parameter
 from pesky.problem.values import by_name
+from pesky.problem.wording import number_hint
 
 WORDS = {"true": True, "yes": True, "false": False, "no": False}
+YES_NO = "yes or no (true or false, 1 or 0)"
+MISSING = ("nan", "na", "n/a", "#n/a", "<na>", "null")
+"""What tables have in the place of a number that is not there."""
 
 
 def is_empty(given: object) -> bool:
@@ -16,6 +21,27 @@ def is_empty(given: object) -> bool:
     if given is None or type(given).__name__ in ("NAType", "NaTType"):
         return True
     return (isinstance(given, str) and not given.strip()) or (isinstance(given, float) and math.isnan(given))
+
+
+def is_missing(given: object) -> bool:
+    """Whether an outcome was not measured, as its cell says: it is empty, or says so."""
+    return is_empty(given) or (isinstance(given, str) and given.strip().lower() in MISSING)
+
+
+def read_outcome(name: str, given: object, *, is_yes_no: bool) -> float:
+    """The number that was written, a yes as 1 and a no as 0; a DataError if it is none."""
+    value = read_number(given)
+    if math.isnan(value):
+        expected, hint = (YES_NO, "") if is_yes_no else ("a number", _hint(str(given)))
+        raise DataError(f"the outcome {name!r} was {given!r}: expected {expected}, or an empty cell.{hint}")
+    return value
+
+
+def _hint(text: str) -> str:
+    """What to write in the place of what is nearly a number."""
+    if re.fullmatch(r"[<>≤≥]\s*[\d.,]+", text.strip()):
+        return " Of what is beyond a limit of detection, enter the limit itself, or leave the cell empty."
+    return number_hint(text)
 
 
 def read_number(given: object) -> float:
@@ -35,7 +61,7 @@ def read_value(name: str, parameter: Parameter, given: object) -> Option:
     is_whole = math.isfinite(value) and value == int(value)
     if not math.isfinite(value) or (isinstance(parameter, Integer) and not is_whole):
         kind = "a whole number" if isinstance(parameter, Integer) else "a finite number"
-        raise DataError(f"the parameter {name!r} was {given!r}: expected {kind}.")
+        raise DataError(f"the parameter {name!r} was {given!r}: expected {kind}.{number_hint(str(given))}")
     return int(value) if isinstance(parameter, Integer) else value
 
 

@@ -43,6 +43,11 @@ class Task:
         object.__setattr__(self, "timeout", None if timeout is None else _positive("timeout", timeout, " of seconds"))
         object.__setattr__(self, "parameters", None if parameters is None else _some("Task: parameters", parameters))
 
+    @property
+    def cost_in_words(self) -> str:
+        """What measuring it costs, for people to read."""
+        return "at a cost that is measured" if self.cost == "measured" else f"at a cost of {self.cost:.15g}"
+
 
 @dataclass(frozen=True)
 class Resource:

@@ -38,8 +38,8 @@ def how_to_write(text: str) -> str | None:
         case [value, outcome], [sign] if sign in _TURNED and is_number(value):
             turned = _TURNED[sign]
             return f"Write '{outcome} {_STRICT.get(turned, turned)} {value}'."
-        case [outcome, value], [sign] if sign in _TURNED and unit_hint(value):
-            return unit_hint(value).strip()
+        case [left, right], [sign] if sign in _TURNED and (hint := number_hint(right) or _comma_hint(left)):
+            return hint.strip()
         case [left, right], [sign] if sign in _TURNED:
             return (
                 f"{right!r} is no number: let the measurement give the difference as an outcome of its own, "
@@ -53,8 +53,17 @@ def how_to_write(text: str) -> str | None:
             return None
 
 
-def unit_hint(text: str) -> str:
-    """What to write for a number with a unit, like 400kB; nothing for what is none."""
+def number_hint(text: str) -> str:
+    """What to write for a number with a decimal comma or a unit, like 1,5 and 400kB; nothing for what is none."""
+    return _comma_hint(text) or _unit_hint(text)
+
+
+def _comma_hint(text: str) -> str:
+    is_decimal = re.fullmatch(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?", text.strip()) is not None
+    return f" Decimals have a point: write {text.strip().replace(',', '.')}." if is_decimal else ""
+
+
+def _unit_hint(text: str) -> str:
     match = _WITH_UNIT.fullmatch(text.strip())
     if match is None:
         return ""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from pesky.errors import ProblemChanged, ProblemError
 from pesky.problem import Parameter, Problem
+from pesky.problem.problem import change
 from pesky.store import Evaluation, Store, StudyRecord
 from pesky.study.stored import stored_problem
 
@@ -51,15 +52,20 @@ def check_current(store: Store, study: str, problem: Problem) -> None:
 
 def _check(name: str, before: Problem, after: Problem, evaluations: Iterable[Evaluation]) -> None:
     """Nothing, or a ProblemError that names what the data are not about."""
-    wrong = []
+    evaluations, wrong = list(evaluations), []
     for key in dict.fromkeys((*before.parameters, *after.parameters)):
         was, now = (_kind(each.parameters.get(key)) for each in (before, after))
         if was != now:
-            wrong.append(f"parameter {key}: {was} became {now}")
+            wrong.append(change("parameter", key, was, now))
     for outcome in after.yes_no:
         values = {e.outcomes[outcome] for e in evaluations if outcome in e.outcomes}
         if values - {0.0, 1.0}:
             wrong.append(f"outcome {outcome}: numbers like {min(values - {0.0, 1.0}):g} became a yes or no")
+    wrong += [
+        f"outcome {outcome}: a yes or no became a number: write '{outcome} is true', or '.. is false'"
+        for outcome in (before.yes_no - after.yes_no).intersection(after.outcomes)
+        if any(outcome in e.outcomes for e in evaluations)
+    ]
     if wrong:
         raise ProblemError(
             f"the study {name!r} is stored with another problem, of which the data say nothing about this one:\n"
@@ -68,13 +74,13 @@ def _check(name: str, before: Problem, after: Problem, evaluations: Iterable[Eva
         )
 
 
-def _kind(parameter: Parameter | None) -> str:
-    return "absent" if parameter is None else type(parameter).__name__.lower()
+def _kind(parameter: Parameter | None) -> str | None:
+    return None if parameter is None else type(parameter).__name__.lower()
 
 
 def _costs(before: Problem, after: Problem) -> list[str]:
     return [
-        f"cost of {key}: {before.tasks[key].cost} became {task.cost}"
+        f"task {key}: {before.tasks[key].cost_in_words} became {task.cost_in_words}"
         for key, task in after.tasks.items()
         if key in before.tasks and before.tasks[key].cost != task.cost
     ]

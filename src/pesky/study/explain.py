@@ -73,8 +73,8 @@ class Explanation:
     """The share of draws of the functions that have no feasible point."""
     left_out: tuple[Outlier, ...] = ()
     """The values that were not believed then."""
-    noise: Mapping[str, float] = field(default_factory=dict)
-    """How much measurements scattered, as far as was known then, where nobody had said so."""
+    noise: Mapping[str, float | None] = field(default_factory=dict)
+    """How much measurements scattered, as far as was known then, where nobody had said so; None: not to be told yet."""
 
     @classmethod
     def of(cls, evaluation: Evaluation) -> "Explanation":
@@ -98,7 +98,8 @@ class Explanation:
             shares = ", ".join(f"{name} {share:.0%}" for name, share in self.left.items())
             lines.append(f"  not known yet of the solution: {shares}")
         if self.agreement is not None:
-            lines.append(f"  {self.agreement:.0%} of its samples are in the same place")
+            near = f"within {SAME_PLACE:.0%} of each parameter's range"
+            lines.append(f"  {self.agreement:.0%} of the samples of the solution agree {near}")
         if self.infeasible:
             lines.append(f"  {self.infeasible:.0%} of the functions that fit the data have no feasible point")
         if self.noise:

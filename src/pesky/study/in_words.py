@@ -6,7 +6,7 @@ And what was found out of the noise, as it is kept with questions: whoever reads
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from pesky.problem import Problem
+from pesky.problem import Option, Problem
 from pesky.problem.known import values_at
 from pesky.store.evaluation import Evaluation, State, short
 from pesky.text import harmless, one_line
@@ -50,15 +50,24 @@ def is_feasible(evaluation: Evaluation, problem: Problem) -> bool | None:
     return True if len(held) == len(problem.constraints) and evaluation.state is State.DONE else None
 
 
-def noise_in_words(noise: Mapping[str, float]) -> str:
-    """Each outcome with the deviation of its measurements."""
-    return ", ".join(
-        f"{one_line(name)} {each:.3g}" if each else f"{one_line(name)} none" for name, each in noise.items()
-    )
+def answers_in_words(outcomes: Mapping[str, float], yes_no: Collection[str]) -> dict[str, Option]:
+    """Outcomes with a yes or a no in words; the mean of several that differ stays a number."""
+    words = {0.0: "no", 1.0: "yes"}
+    return {name: words.get(value, value) if name in yes_no else value for name, value in outcomes.items()}
 
 
-def noise_as_of_last_question(evaluations: Collection[Evaluation]) -> dict[str, float]:
-    """What was kept with the last question that knew of it, of outcomes whose noise nobody declared."""
+def noise_in_words(noise: Mapping[str, float | None]) -> str:
+    """Each outcome with the deviation of its measurements; None where too little was measured to tell."""
+    return ", ".join(f"{one_line(name)} {_deviation(each)}" for name, each in noise.items())
+
+
+def _deviation(noise: float | None) -> str:
+    return "cannot be told yet" if noise is None else f"{noise:.3g}" if noise else "none"
+
+
+def noise_as_of_last_question(evaluations: Collection[Evaluation]) -> tuple[int, dict[str, float | None]] | None:
+    """The last question that knew of it, and the noise that was kept with it, of outcomes where nobody declared it."""
     asked = [e for e in evaluations if e.why is not None and "noise" in e.why]
-    kept: Any = max(asked, key=lambda e: e.id).why if asked else None
-    return {} if kept is None else dict(kept["noise"])
+    last = max(asked, key=lambda e: e.id, default=None)
+    kept: Any = None if last is None else last.why
+    return None if last is None else (last.id, dict(kept["noise"]))

@@ -5,6 +5,12 @@ from pesky.model.hyper import is_noise_free
 from pesky.observations import Observations
 from pesky.problem import Problem
 
+ENOUGH = 3
+"""Values for each parameter, and so many more, from which on noise is said in numbers; or so many repeated ones.
+
+Of five values in five dimensions, what seems to scatter is the function: such figures were up to 19 times too large.
+"""
+
 
 def noiseless(problem: Problem, belief: Belief) -> set[str]:
     """The outcomes that are measured without noise: as was declared, or as their values say by what is believed."""
@@ -29,7 +35,21 @@ def noise_of(problem: Problem, belief: Belief, observations: Observations) -> di
 
 
 def as_reasons(problem: Problem, belief: Belief, observations: Observations) -> dict[str, object]:
-    """What is kept with a question of the noise that nobody declared; nothing where all was."""
+    """What is kept with a question of the noise that nobody declared; nothing where all was.
+
+    None of an outcome of which too little was measured to tell.
+    """
     found, names = noise_of(problem, belief, observations), inferred(problem)
-    own = {name: float(f"{noise:.3g}") for name, noise in found.items() if name in names}
+    known = can_be_told(problem, observations)
+    own = {name: float(f"{noise:.3g}") if name in known else None for name, noise in found.items() if name in names}
     return {"noise": own} if own else {}
+
+
+def can_be_told(problem: Problem, observations: Observations) -> set[str]:
+    """The outcomes with enough values to tell noise from the function: for the parameters, or at the same points."""
+    told = {}
+    for row, (X, mask) in enumerate(zip(observations.X, observations.mask, strict=True)):
+        values, points = int(mask.sum()), len(X[mask].unique(dim=0))
+        depends = len(problem.depends_on(problem.rows[row]))
+        told[problem.rows[row]] = values >= ENOUGH * (depends + 1) or values - points >= ENOUGH
+    return {name for name, is_enough in told.items() if is_enough}

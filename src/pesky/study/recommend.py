@@ -279,6 +279,7 @@ def _recommendation(grounds: Grounds, found: _Found, prediction: Prediction) -> 
         is_measured=measured is not None and measured.is_complete(problem),
         evaluations=ids,
         told={} if measured is None else dict(measured.told),
+        yes_no=frozenset(condition.outcome for condition in problem.conditions if condition.is_yes_no),
         nearest=_nearest(grounds, found.u),
     )
 

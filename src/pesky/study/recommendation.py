@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pesky.markup import facts
 from pesky.problem import Option
 from pesky.store.evaluation import short
+from pesky.study.in_words import answers_in_words
 from pesky.study.prediction import OutcomePrediction
 
 
@@ -31,6 +32,8 @@ class Recommendation:
     """The evaluations at this very point."""
     told: Mapping[str, float] = field(default_factory=dict)
     """What they told; the mean of repeated measurements."""
+    yes_no: frozenset[str] = frozenset()
+    """Those of them that are a yes (1) or a no (0)."""
     nearest: float | None = None
     """How far the nearest other measured point is, as the largest difference in a parameter's share of its range."""
     advice: str = ""
@@ -87,11 +90,13 @@ class Recommendation:
         """What was measured there, and how far the next measured point is."""
         if self.evaluations:
             ids = ", ".join(f"#{id_}" for id_ in self.evaluations)
-            values = ", ".join(f"{name}={short(value)}" for name, value in self.told.items())
+            told = answers_in_words(self.told, self.yes_no)
+            values = ", ".join(f"{name}={short(value)}" for name, value in told.items())
             said = f"measured here ({ids}): {values}" if self.is_measured else f"partly measured here ({ids}): {values}"
         else:
             said = "not measured here"
         if self.nearest is None:
             return said
         other = "other " if self.evaluations else ""
-        return f"{said}; the nearest {other}measured point is {self.nearest:.2g} of a range away"
+        far = f"differs in no parameter by more than {self.nearest:.2g} of its range"
+        return f"{said}; the nearest {other}measured point {far}"

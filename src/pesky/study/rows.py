@@ -1,19 +1,26 @@
 """Data of the user's own, from tables: a pandas frame, a list of mappings, a CSV file."""
 
 import csv
+import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from pesky.errors import DataError
-from pesky.problem import Problem
+from pesky.problem import Option, Problem
 from pesky.problem.outcome_values import check_outcomes
-from pesky.problem.reading import is_empty, read_number, read_value
+from pesky.problem.reading import is_empty, is_missing, read_outcome, read_value
 from pesky.store import Datum
 from pesky.study.columns import FAILED, TASK, Columns, columns_of, listed
 from pesky.study.export import OURS
 from pesky.study.told import task_of
 
+log = logging.getLogger("pesky")
+
+T = TypeVar("T")
 STATE = f"{OURS}state"
 MOST = 10
 """Mistakes that are listed."""
@@ -38,10 +45,7 @@ def rows_of(table: object) -> list[Row]:
 
 def read_csv(path: str | Path) -> list[Row]:
     """The rows of a CSV file whose first line names the columns; cells are separated by commas, semicolons or tabs."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read ({error}): expected a CSV file in UTF-8.") from error
+    text = _text(path)
     head = text.partition("\n")[0]
     reader = csv.reader(text.splitlines(keepends=True), delimiter=max(",;\t", key=head.count))
     try:
@@ -60,6 +64,20 @@ def read_csv(path: str | Path) -> list[Row]:
     if reader.dialect.delimiter == ";":
         table = _with_points(table)
     return [(f"line {number}", dict(zip(names, cells, strict=False))) for number, cells in table]
+
+
+def _text(path: str | Path) -> str:
+    """The text of a file in UTF-8, or else in the encoding of many a spreadsheet."""
+    try:
+        with suppress(UnicodeDecodeError):
+            return Path(path).read_text(encoding="utf-8-sig")
+        text = Path(path).read_text(encoding="cp1252")
+        if "\0" in text:
+            raise DataError(f"{path} cannot be read: expected a CSV file in UTF-8.")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read ({error}): expected a CSV file in UTF-8.") from error
+    log.warning("%s is not in UTF-8 and was read as Windows-1252: save it as CSV UTF-8 if letters are wrong", path)
+    return text
 
 
 def _with_points(table: list[tuple[int, list[str]]]) -> list[tuple[int, list[str]]]:
@@ -81,17 +99,18 @@ def data_of(problem: Problem, rows: Sequence[Row]) -> list[Datum]:
     if not rows:
         raise DataError("there are no rows of data: expected at least one.")
     columns = columns_of(problem, names_in(rows))
-    data, mistakes = [], []
+    data, mistakes, wrong = [], [], 0
     for where, row in rows:
         try:
             if (datum := _datum(problem, columns, row)) is not None:
                 data.append(datum)
         except DataError as error:
-            mistakes.append(f"{where}: {error}")
+            mistakes += [f"{where}: {each}" for each in error.args]
+            wrong += 1
     if mistakes:
-        more = [f"and {len(mistakes) - MOST} more rows"] if len(mistakes) > MOST else []
+        more = [f"and {len(mistakes) - MOST} more"] if len(mistakes) > MOST else []
         listed = "\n".join(f"  {each}" for each in [*mistakes[:MOST], *more])
-        raise DataError(f"nothing was added, since of {len(rows)} rows {len(mistakes)} cannot be:\n{listed}")
+        raise DataError(f"nothing was added, since of {len(rows)} rows {wrong} cannot be:\n{listed}")
     return data
 
 
@@ -105,27 +124,42 @@ def _datum(problem: Problem, columns: Columns, row: Mapping[str, object]) -> Dat
     cells: dict[str, dict[str, object]] = {kind: {} for kind in kinds}
     for column, value in row.items():
         kind, name = columns[column]
-        if not is_empty(value):
+        if not (is_missing if kind == "outcome" else is_empty)(value):
             cells[kind][name] = value
     if not cells["outcome"] and STATE in cells["ours"]:
         return None
-    for name in problem.parameters:
-        if name not in cells["parameter"]:
-            raise DataError(f"the parameter {name!r} is empty.")
-    params = {name: read_value(name, p, cells["parameter"][name]) for name, p in problem.parameters.items()}
-    numbers = {name: read_number(value) for name, value in cells["outcome"].items()}
-    for name, value in numbers.items():
-        if value != value:
-            raise DataError(
-                f"the outcome {name!r} was {cells['outcome'][name]!r}: expected a number, or an empty cell."
-            )
+    params, wrong = _each(partial(_param, problem, cells["parameter"]), problem.parameters)
+    outcomes, also_wrong = _each(partial(_outcome, problem, cells["outcome"]), cells["outcome"])
     error = _error(cells[FAILED].get(FAILED))
-    if not numbers and error is None:
-        raise DataError("no outcome was measured: leave the row out, or say in a column 'failed' why it failed.")
-    outcomes = check_outcomes(problem, numbers)
+    if not cells["outcome"] and error is None:
+        wrong.append("no outcome was measured: leave the row out, or say in a column 'failed' why it failed.")
+    if wrong or also_wrong:
+        raise DataError(*wrong, *also_wrong)
     task = _task(problem, cells[TASK].get(TASK), outcomes, is_failed=error is not None)
     beside = cells["attribute"] | (cells[TASK] if error is None else {})
     return Datum(task, params, outcomes, beside, error)
+
+
+def _each(read: Callable[[str], T], names: Iterable[str]) -> tuple[dict[str, T], list[str]]:
+    """What is read of each name, and what is said of those that are wrong."""
+    values, wrong = {}, []
+    for name in names:
+        try:
+            values[name] = read(name)
+        except DataError as error:
+            wrong.append(str(error))
+    return values, wrong
+
+
+def _param(problem: Problem, cells: Mapping[str, object], name: str) -> Option:
+    if name not in cells:
+        raise DataError(f"the parameter {name!r} is empty.")
+    return read_value(name, problem.parameters[name], cells[name])
+
+
+def _outcome(problem: Problem, cells: Mapping[str, object], name: str) -> float:
+    value = read_outcome(name, cells[name], is_yes_no=name in problem.yes_no)
+    return check_outcomes(problem, {name: value})[name]
 
 
 def _error(given: object) -> str | None:

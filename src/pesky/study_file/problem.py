@@ -19,8 +19,8 @@ _TYPES = {"float": "real", "double": "real", "number": "real", "int": "integer"}
 _TYPES |= dict.fromkeys(("categorical", "category", "enum", "bool", "boolean"), "choice")
 
 
-_ANY = {"any parameter": Real(0, 1)}
-"""Stands for the parameters of a file that has none."""
+_ANY = Real(-1e300, 1e300)
+"""Stands for a parameter that cannot be read: nothing is impossible with it."""
 
 
 def task_tables(given: dict[str, object] | None, findings: Findings) -> dict[str, TaskTable] | None:
@@ -44,13 +44,14 @@ def problem_of(
     called = {*known, *(outcome for task in (tasks or {}).values() for outcome in task.outcomes)}
     _check_names(parameters, {objective, *called}, findings)
     # What is wrong with a parameter is said once, and not again of each constraint on it.
-    declared = {label: parameters.get(label, Real(0, 1)) for label in table.parameters if label not in called}
-    constraints = constraints_of(table.constraints, objective, declared or _ANY, called, findings)
+    declared = {label: parameters.get(label, _ANY) for label in table.parameters if label not in called}
+    declared = declared or {"any parameter": _ANY}
+    constraints = constraints_of(table.constraints, objective, declared, called, findings)
     if objective is None or is_misspelled or findings.concern(("constraints",)):
         return None  # which outcomes there are is not known, and hence not what is wrong with what measures them
     direction = "maximize" if table.minimize is None else "minimize"
-    measured = measured_of(objective, constraints, declared or _ANY, called)
-    stated = _Stated(direction, objective, constraints, declared or _ANY, measured)
+    measured = measured_of(objective, constraints, declared, called)
+    stated = _Stated(direction, objective, constraints, declared, measured)
     if not _state_known(known, stated, findings):
         return None  # nor is what there is to measure
     _check_noise(table.noise, stated, findings)

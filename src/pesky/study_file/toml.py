@@ -9,6 +9,8 @@ from pesky.study_file.mistakes import Mistake, StudyFileError
 
 SQLITE = b"SQLite format 3\0"
 """How a database begins."""
+DATABASES = (".db", ".sqlite", ".sqlite3")
+"""How the names of databases end."""
 OF_STORAGES = (
     "this command reads a file with the problem of the study, its `name`, and its storage, like "
     '`storage = "sqlite:///study.db"`; those that only look, like `pesky status` and `pesky page`, take a storage, too.'
@@ -38,7 +40,8 @@ def _text(path: Path) -> str:
     except FileNotFoundError as error:
         there = sorted(each.name for each in path.parent.glob("*.toml")) if path.parent.is_dir() else []
         message = unknown_name("file", path.name, there) if there else "there is no such file."
-        raise StudyFileError(path, (Mistake("", None, f"{message} `pesky init {path.name}` writes one."),)) from error
+        more = f"T{OF_STORAGES[1:]}" if path.suffix in DATABASES else f"`pesky init {path.name}` writes one."
+        raise StudyFileError(path, (Mistake("", None, f"{message} {more}"),)) from error
     except OSError as error:
         raise StudyFileError(path, (Mistake("", None, f"cannot be read ({error.strerror})."),)) from error
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from pesky.errors import unknown_name
-from pesky.problem.wording import is_number
+from pesky.problem.wording import is_number, number_hint
 from pesky.study_file.key_lines import Key
 from pesky.study_file.mistakes import Findings, dotted
 from pesky.study_file.tables import SECTIONS, StudyTable, Table
@@ -64,4 +64,6 @@ def _remedy(given: object, expected: str) -> str:
         return f": put it in brackets, [{given!r}]"
     if isinstance(given, str) and (given in ("true", "false") or is_number(given)):
         return ": leave out the quotes"
+    if isinstance(given, str) and "number" in expected and (hint := number_hint(given)):
+        return f".{hint.removesuffix('.')}"
     return ""
