@@ -57,6 +57,18 @@ def noise_in_words(noise: Mapping[str, float]) -> str:
     )
 
 
+def noises_in_words(problem: Problem, found: Mapping[str, float]) -> list[str]:
+    """What is known of the noise of each outcome that is a number: what was declared, or what its values say by now."""
+    return [
+        f"{noise_in_words({name: declared if declared is not None else found[name]})}"
+        + (", as its values say" if declared is None else "")
+        if declared is not None or name in found
+        else f"{one_line(name)} to be inferred"
+        for name, declared in problem.noise.items()
+        if name not in problem.yes_no
+    ]
+
+
 def noise_as_of_last_question(evaluations: Collection[Evaluation]) -> dict[str, float]:
     """What was kept with the last question that knew of it, of outcomes whose noise nobody declared."""
     asked = [e for e in evaluations if e.why is not None and "noise" in e.why]
