@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,15 @@ def test_nothing_is_asked_of_the_network(tmp_path: Path):
     assert "http:" not in outside
     assert "https:" not in outside
     assert "default-src 'none'" in outside
+
+
+@needs_chromium
+def test_what_is_a_little_wider_than_its_room_is_made_to_fit(tmp_path: Path):
+    page = tmp_path / "fit.html"
+    page.write_text(f"<script>{files('pesky.show').joinpath('fit.js').read_text()}</script>")
+    given = [(1250, 1088), (760, 1088), (1500, 1088), (1500, 900), (1250, 390), (None, 1088)]
+    widths = [f"fitted({{ {f'width: {width}' if width else ''} }}, {room}).width ?? null" for width, room in given]
+    assert visit(page, *widths).answers == [None, None, None, 1500, 900, None]
 
 
 @needs_chromium
