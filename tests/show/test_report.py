@@ -79,6 +79,7 @@ def test_evaluations_say_whether_they_were_feasible_and_what_was_corrected():
     head = re.findall("<th>(.*?)</th>", text)
     rows = [re.findall("<td[^>]*>(.*?)</td>", row) for row in text.split("<tr>")[2:]]
     mine, corrected, failed = (dict(zip(head, row, strict=True)) for row in rows)
+    assert head[head.index("feasible") :][:3] == ["feasible", "state", "reason"]
     assert [each["feasible"] for each in (mine, corrected, failed)] == ["yes", "no", ""]
     assert [each["state"] for each in (mine, corrected, failed)] == ["yours", "done", "failed"]
     assert [each["ok"] for each in (mine, corrected, failed)] == ["yes", "no", ""]

@@ -123,7 +123,7 @@ def _row(problem: Problem, e: Evaluation, record: Mapping[str, object]) -> dict[
     said |= {name: ANSWERS[bool(e.outcomes[name])] for name in problem.yes_no & record.keys() & e.outcomes.keys()}
     at = list(record).index(OURS + "state")
     first, rest = dict(list(record.items())[:at]), dict(list(record.items())[at:])
-    return {**first, **feasible, **rest, **times, **said}
+    return {**first, **feasible, **said, **rest, **times, **said}  # what was corrected is seen without scrolling
 
 
 def _text(value: object) -> object:
