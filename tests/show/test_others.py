@@ -96,6 +96,9 @@ def test_a_yes_or_no_has_the_probability_that_was_given_to_a_yes():
     told = {e.id: e.outcomes["converged"] for e in findings.evaluations.values() if "converged" in e.outcomes}
     assert chances
     assert all(each.is_yes == bool(told[each.evaluation]) and 0 < each.probability < 1 for each in chances)
+    _, others = forecasts_of(Findings(made("mixed"), moments=1))
+    few, many = ({each.evaluation: each.probability for each in some} for some in (others, chances))
+    assert few == pytest.approx(many, abs=1e-3)  # hyperparameters are given
 
 
 def test_values_below_are_shares_of_the_distribution_whichever_way_is_better():
