@@ -56,6 +56,9 @@ class InThisProcess(Background):
         super().__init__("kept")
         self.work, self.draws = work, draws
 
+    def start(self) -> None:
+        """Nothing: it is here."""
+
     def call(self, what: str, **arguments: object) -> Any:
         if what == "draw" and not self.draws:
             raise PeskyError("no pictures here")

@@ -29,6 +29,14 @@ def test_one_process_answers_all_and_errors_are_in_its_words(background: Backgro
         background.call("complain")
 
 
+def test_it_may_begin_before_it_is_asked(background: Background):
+    background.start()
+    begun = background._process
+    assert begun is not None
+    background.start()
+    assert background.call("draw")["process"] == begun.pid
+
+
 def test_one_that_died_is_said_and_replaced(background: Background):
     first = background.call("draw")
     with pytest.raises(PeskyError, match=r"exit code 3.*memory"):

@@ -149,3 +149,13 @@ def test_it_says_what_is_being_drawn(easel: Easel):
     easel.drawings._drawing = ("s", "why")
     assert easel.look("why") == {"why": {"is_drawn": True}}
     assert easel.look("why", study="t") == {}
+
+
+def test_what_draws_begins_before_anybody_looks(monkeypatch: pytest.MonkeyPatch):
+    begun: list[str] = []
+    painter = Painter()
+    monkeypatch.setattr(painter, "start", lambda: begun.append("painter"))
+    drawings = Drawings(painter)
+    drawings.start()
+    drawings.end()
+    assert begun == ["painter"]

@@ -1,5 +1,6 @@
 """The pictures of a belief show the study's own numbers."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from pesky.errors import DataError
 from pesky.show import belief
 from pesky.show.axes import axis, coordinate, coordinates, grid
 from pesky.show.belief import view_of
+from pesky.show.maps import SIDES, numbered
 from pesky.show.solution import density, solution_of
+from pesky.show.theme import GREY
 from pesky.study.explain import left_to_learn
 
 
@@ -49,6 +52,50 @@ def test_two_parameters_are_a_map_with_points_and_the_answer():
         z
     )
     assert sum(len(trace.x) for trace in figure.data[:6] if (trace.name or "").startswith("measured")) == 4
+
+
+def test_points_are_called_by_the_ids_of_their_evaluations_wherever_they_are():
+    figure: Any = belief(found("mixed"), ["rate", "units"])
+    ids = {point.ids[0] for point in found("mixed").points}
+    numbers = {int(text) for trace in figure.data for text in (trace.text or ()) if text}
+    assert numbers
+    assert numbers <= ids
+    assert max(numbers) > len(ids)  # which the count of the points is not
+    hovers = [text for trace in figure.data if trace.hovertext for text in trace.hovertext if str(text).startswith("#")]
+    assert hovers
+    assert not [text for text in hovers if "point" in text]
+
+
+def test_numbers_are_beside_their_points_within_the_map_and_apart_from_each_other():
+    view = view_of(found("plain"), ["x", "y"])
+    corner = replace(view.points[0], ids=(90,), params={"x": 1.0, "y": 2.0})
+    edge = replace(view.points[0], ids=(91,), params={"x": 1.0, "y": 0.0})
+    assert numbered(replace(view, points=(corner, edge))) == {(90,): "bottom left", (91,): "middle left"}
+    crowd = tuple(replace(corner, ids=(i,), params={"x": 0.5 + i / 1000, "y": 0.0}) for i in range(20))
+    assert 0 < len(numbered(replace(view, points=crowd))) <= len(SIDES)
+
+
+def test_open_points_are_seen_in_the_legend_of_a_map():
+    figure: Any = belief(found("apart"))
+    (first, *_) = named(figure, "measured: open")
+    assert (first.marker.color, first.marker.line.color) == ("white", GREY)
+
+
+def test_options_are_written_whole_and_drawn_each_by_itself():
+    figure: Any = belief(found("mixed"))
+    (kinds,) = {tuple(axis.ticktext) for axis in figure.select_xaxes() if axis.ticktext}
+    assert kinds == ("relu", "tanh", "none")
+    assert not [each for each in figure.data if each.type == "scatter" and len(each.x) == 3 and "lines" in each.mode]
+    assert sum(trace.type == "bar" for trace in figure.data) == 4  # whether all hold and x*, of two parameters
+    assert not [each for each in figure.layout.annotations if "hold" in each.text]
+    assert {"all<br>hold", "where<br>x* is"} <= {axis.title.text for axis in figure.select_yaxes()}
+
+
+def test_only_where_points_are_paler_it_says_so():
+    lines: Any = belief(found("plain"), ["x"])
+    maps: Any = belief(found("mixed"), ["rate", "units"])
+    assert "paler" in lines.layout.title.text
+    assert "paler" not in maps.layout.title.text
 
 
 def test_others_are_where_they_are_told_to_be():

@@ -1,13 +1,17 @@
 """Sobol' indices against functions of which they are known."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
-from show.studies import found
+from show.studies import found, started
 
-from pesky import Choice, Real
+from pesky import Choice, Problem, Real
+from pesky.show import importance
 from pesky.show.indices import indices_of, most_important, sobol_indices
 from pesky.space import Space
+from pesky.study.outlook import outlook_at
 
 SPACE = Space({"a": Real(0, 1), "b": Real(0, 1), "c": Real(0, 1)})
 
@@ -47,6 +51,26 @@ def test_those_of_a_belief_name_every_outcome():
     found_indices = indices_of(found("mixed").grounds, points=32)
     assert list(found_indices) == ["accuracy", "latency", "converged", "profile succeeds"]
     assert all(list(each.total) == ["rate", "units", "kind"] for each in found_indices.values())
+
+
+def test_options_of_which_nothing_was_told_are_left_out():
+    study = started(Problem({"kind": Choice(["a", "b", "c"]), "x": Real(0, 1)}, minimize="f", constraints=["c >= 0"]))
+    for x in (0.0, 0.5, 1.0):
+        study.add({"kind": "a", "x": x}, {"f": x, "c": x})
+        study.add({"kind": "c", "x": x}, {"c": 1 - x})
+    both = indices_of(study.grounds(), points=64)
+    assert (both["f"].untried, both["c"].untried) == (("b", "c"), ("b",))
+    assert both["f"].total["kind"] == 0.0  # all that is known is of one option
+    assert both["f"].total["x"] == pytest.approx(1.0, abs=0.1)
+    assert both["c"].total["kind"] > 0.5
+    figure: Any = importance(study)
+    assert "f without b, c, c without b, of which nothing was told" in figure.layout.title.text
+
+
+def test_where_all_options_were_tried_indices_are_those_of_the_whole_space():
+    grounds = found("mixed").grounds
+    whole = sobol_indices(lambda U: outlook_at(grounds, U, with_intervals=False).mean, grounds.space, 32)
+    assert indices_of(grounds, points=32)["accuracy"] == whole["accuracy"]
 
 
 def test_the_parameters_that_matter_most_to_any_outcome_stay_in_order():

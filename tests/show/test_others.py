@@ -7,17 +7,21 @@ import pytest
 import torch
 from show.studies import found, made, started
 
-from pesky import Choice, Problem, Real
-from pesky.show import Findings, limits, parallel
+from pesky import Choice, Integer, Problem, Real
+from pesky.show import Findings, calibration, limits, parallel
 from pesky.show.calibration import coverage
 from pesky.show.forecasts import Forecast, forecasts_of
-from pesky.show.parallel import groups, height_of
+from pesky.show.parallel import groups, height_of, marks
 from pesky.study import Tradeoff
 from pesky.study.what_if import Price
 
 
 def test_limits_are_the_studys_tradeoffs():
-    prices = [Price(-1.0, 0.1, 0.01, True), Price(0.0, 0.2, 0.01, True), Price(1.0, 0.3, 0.2, False)]
+    prices = [
+        Price(-1.0, 0.1, 0.01, (0.05, 0.11), True),
+        Price(0.0, 0.2, 0.01, (0.15, 0.21), True),
+        Price(1.0, 0.3, 0.2, (0.0, 0.5), False),
+    ]
     expected = Tradeoff("c >= 0", "f", tuple(prices))
     findings = Findings(made("infeasible"))
     findings.__dict__.update(grounds=None, tradeoffs=(expected,))  # which take seconds
@@ -27,6 +31,8 @@ def test_limits_are_the_studys_tradeoffs():
     assert list(unsure.x) == [each.threshold for each in expected.prices if not each.is_confident]
     assert list(sure.y) == [each.expected for each in expected.prices if each.is_confident]
     assert figure.layout.shapes[0].x0 == 0
+    high, low = figure.data[:2]  # skewed intervals stay so
+    assert list(zip(low.y, high.y, strict=True)) == [each.interval for each in expected.prices if each.is_confident]
 
 
 def test_points_are_shaded_by_the_objective_the_best_last():
@@ -47,6 +53,15 @@ def test_every_point_is_a_line_through_its_parameters():
     assert height_of(Choice(["a", "b", "c"]), "z") is None
 
 
+def test_axes_of_parallel_coordinates_say_what_is_between_and_which_are_logarithmic():
+    assert marks(Real(1e-5, 1e-1, log=True)) == [(1e-5, 0.0), (pytest.approx(1e-3), pytest.approx(0.5)), (1e-1, 1.0)]
+    assert [value for value, _ in marks(Integer(1, 9))] == [1, 5, 9]
+    assert marks(Integer(0, 1)) == [(0, 0.0), (1, 1.0)]
+    assert marks(Choice(["a", "b", "c"])) == [("a", 0.0), ("b", 0.5), ("c", 1.0)]
+    figure: Any = parallel(found("mixed"))
+    assert list(figure.layout.xaxis.ticktext) == ["rate<br>(log)", "units", "kind"]
+
+
 def test_forecasts_are_what_was_predicted_before():
     findings = found("infeasible")
     forecasts, chances = forecasts_of(findings)
@@ -59,12 +74,31 @@ def test_forecasts_are_what_was_predicted_before():
     assert forecasts[0].value == 0.5
 
 
+def test_forecasts_rest_on_all_that_was_told_before_at_however_few_moments():
+    few, many = (forecasts_of(Findings(made("infeasible"), moments=count))[0] for count in (1, 3))
+    assert [each.evaluation for each in few] == [each.evaluation for each in many]
+    assert [each.median for each in few] == pytest.approx([each.median for each in many])
+    assert [each.low for each in few] == pytest.approx([each.low for each in many])
+
+
+def test_calibration_says_of_each_outcome_how_many_values_were_expected():
+    figure: Any = calibration(Findings(made("infeasible"), moments=1))
+    forecasts, _ = forecasts_of(Findings(made("infeasible"), moments=1))
+    for outcome in ("f", "c"):
+        own = [each for each in forecasts if each.outcome == outcome]
+        share = sum(each.low <= each.value <= each.high for each in own) / len(own)
+        assert f"{outcome} {share:.0%}".replace("%", " %") + f" of {len(own)}" in figure.layout.title.text
+
+
 def test_a_yes_or_no_has_the_probability_that_was_given_to_a_yes():
     findings = Findings(made("mixed"), moments=3)
     _, chances = forecasts_of(findings)
     told = {e.id: e.outcomes["converged"] for e in findings.evaluations.values() if "converged" in e.outcomes}
     assert chances
     assert all(each.is_yes == bool(told[each.evaluation]) and 0 < each.probability < 1 for each in chances)
+    _, others = forecasts_of(Findings(made("mixed"), moments=1))
+    few, many = ({each.evaluation: each.probability for each in some} for some in (others, chances))
+    assert few == pytest.approx(many, abs=1e-3)  # hyperparameters are given
 
 
 def test_values_below_are_shares_of_the_distribution_whichever_way_is_better():

@@ -49,14 +49,35 @@ def test_it_says_since_when_something_is_feasible():
     assert best_measured(made("plain").problem, every[: since.count]) is not None
     assert best_measured(made("plain").problem, every[: since.count - 1]) is None
     figure: Any = progress(found("plain"))
-    assert f"feasible since evaluation {since.count}" in figure.layout.title.text
+    (said,) = (each.text for each in figure.layout.annotations)
+    assert said == f"#{since.evaluation}: the first that held every constraint as measured"
+    assert since.evaluation == every[since.count - 1].id
+
+
+def test_answers_hold_until_the_next_one_and_the_last_one_to_this_day():
+    figure: Any = progress(found("infeasible"))
+    band = next(trace for trace in figure.data if trace.name == "its 90 % interval")
+    assert band.line.shape == "hv"
+    assert list(band.x)[:3] == [1, 2, 3]
+    assert band.x[3] > 3
+    assert band.y[3] == band.y[2]
+
+
+def test_the_best_measured_value_says_that_it_has_noise_and_whose_it_is():
+    figure: Any = progress(found("mixed"))
+    line = next(trace for trace in figure.data if trace.name == "best measured, with its noise")
+    ids = [each.evaluation for each in progress_of(found("mixed")).ended if each.best is not None]
+    assert [text.partition(" after ")[2] for text in line.hovertext if text] == [f"#{id_}" for id_ in ids]
+    assert "best measured 0.7 since #9" in figure.layout.title.text
+    exact: Any = progress(found("infeasible"))  # declared to have none
+    assert any(trace.name == "best measured" for trace in exact.data)
 
 
 @pytest.mark.parametrize(("against", "title"), [("cost", "cost"), ("time", "hours since the first question")])
 def test_it_is_drawn_against_cost_and_time(against, title):
     figure: Any = progress(found("mixed"), against)
     assert figure.layout.xaxis2.title.text == title
-    line = next(trace for trace in figure.data if trace.name == "best measured")
+    line = next(trace for trace in figure.data if trace.name.startswith("best measured"))
     expected = [each.cost if against == "cost" else each.seconds / 3600 for each in progress_of(found("mixed")).ended]
     assert list(line.x) == pytest.approx(expected)
 

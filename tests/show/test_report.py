@@ -2,12 +2,14 @@
 
 import re
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 from show.browser import needs_chromium, visit
-from show.studies import LONG, NAMES, SCRIPT, found
+from show.studies import LONG, NAMES, SCRIPT, found, started
 
+from pesky import Problem, Real
 from pesky.errors import DataError
 from pesky.show import Findings, report
 from pesky.show.report import PICTURES, sections
@@ -65,6 +67,29 @@ def test_the_answer_is_the_recommendation():
     assert parts["All evaluations (5)"].count("<tr>") == 6
 
 
+def test_evaluations_say_whether_they_were_feasible_and_what_was_corrected():
+    study = started(Problem({"x": Real(0, 1)}, minimize="f", constraints=["c >= 0", "ok is true"]))
+    study.add({"x": 0.1}, {"f": 1.0, "c": 1.0, "ok": 1})
+    asked = study.ask()
+    study.tell(asked, {"f": 10.0, "c": -1.0, "ok": 0})
+    study.correct(asked, {"f": 1.5}, "a slip")
+    study.fail(study.ask(params={"x": 0.123456789012345}), "dry")
+    parts = dict(sections(Findings(study), ""))
+    text = parts["All evaluations (3)"]
+    head = re.findall("<th>(.*?)</th>", text)
+    rows = [re.findall("<td[^>]*>(.*?)</td>", row) for row in text.split("<tr>")[2:]]
+    mine, corrected, failed = (dict(zip(head, row, strict=True)) for row in rows)
+    assert head[head.index("feasible") :][:3] == ["feasible", "state", "reason"]
+    assert [each["feasible"] for each in (mine, corrected, failed)] == ["yes", "no", ""]
+    assert [each["state"] for each in (mine, corrected, failed)] == ["yours", "done", "failed"]
+    assert [each["ok"] for each in (mine, corrected, failed)] == ["yes", "no", ""]
+    assert corrected["reason"] == "f corrected, was 10: a slip"
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", mine["ended (UTC)"])
+    assert "x=0.1235" in parts["Failures (1)"]
+    noise = study.noise()
+    assert f"f {noise['f']:.3g}, as its values say<br>c {noise['c']:.3g}, as its values say" in parts["The problem"]
+
+
 def test_where_it_cannot_be_written_it_says_so(tmp_path: Path):
     with pytest.raises(DataError, match="in a folder that exists"):
         report(found("none"), tmp_path / "nowhere" / "report.html")
@@ -76,6 +101,15 @@ def test_nothing_is_asked_of_the_network(tmp_path: Path):
     assert "http:" not in outside
     assert "https:" not in outside
     assert "default-src 'none'" in outside
+
+
+@needs_chromium
+def test_what_is_a_little_wider_than_its_room_is_made_to_fit(tmp_path: Path):
+    page = tmp_path / "fit.html"
+    page.write_text(f"<script>{files('pesky.show').joinpath('fit.js').read_text()}</script>")
+    given = [(1250, 1088), (760, 1088), (1500, 1088), (1500, 900), (1250, 390), (None, 1088)]
+    widths = [f"fitted({{ {f'width: {width}' if width else ''} }}, {room}).width ?? null" for width, room in given]
+    assert visit(page, *widths).answers == [None, None, None, 1500, 900, None]
 
 
 @needs_chromium

@@ -1,15 +1,18 @@
 """Why a question was asked: gains as a decision computes them, from what was known then."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from show.studies import found, made
 
+from pesky.decide import TaskValues
 from pesky.errors import DataError
 from pesky.show import why
-from pesky.show.why import question, questions, reasons_of
+from pesky.show.why import _said, question, questions, reasons_of
 from pesky.store import State
 from pesky.study.explain import known_before
 
@@ -49,6 +52,26 @@ def test_gains_are_about_those_that_were_kept_and_the_star_is_at_the_question():
         assert gains.per_cost["all"][here] == pytest.approx(kept["all"], rel=1e-3)
         assert star.x[0] == pytest.approx(float(asked.params[gains.parameter]))
         assert star.y[0] == pytest.approx(gains.per_cost["all"][here])
+
+
+def test_lines_of_tasks_and_parameters_differ_and_all_parameters_are_named():
+    findings = found("plain")
+    figure: Any = why(findings)
+    looks = {trace.name: (trace.line.color, trace.line.dash) for trace in figure.data if "lines" in trace.mode}
+    assert {"all", "x of x*", "y of x*"} <= looks.keys()
+    assert len({*looks.values()}) == len(looks)
+    asked = question(findings)
+    assert asked is not None
+    many = replace(asked, params={f"p{i}": 0.5 for i in range(8)})
+    assert "p5 = 0.5 and 2 more" in _said(findings, replace(reasons_of(findings, asked), asked=many))
+
+
+def test_information_is_never_below_nothing(monkeypatch: pytest.MonkeyPatch):
+    findings = found("plain")
+    asked = question(findings)
+    assert asked is not None
+    monkeypatch.setattr(TaskValues, "per_cost", lambda self, U: torch.full((len(U), 1), -1e-3))
+    assert not any(each.per_cost["all"].any() for each in reasons_of(findings, asked).gains)
 
 
 def test_what_is_not_known_is_as_it_was_kept():

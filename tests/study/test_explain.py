@@ -109,6 +109,8 @@ def test_a_limit_has_its_price():
     (table,) = data().tradeoffs()
     assert table.constraint == "c >= 0"
     assert [each.threshold for each in table.prices][2] == 0
+    best = data().what_if({"c": table.prices[0].threshold})
+    assert table.prices[0].interval == pytest.approx(best.interval)
     values = [each.expected for each in table.prices if each.is_confident]
     assert values == sorted(values)
     assert table.shadow_price == pytest.approx(0.3, abs=0.1)
@@ -127,4 +129,5 @@ def test_a_limit_has_its_price():
 def test_a_price_is_for_a_step_that_can_be_taken(thresholds, expected, words):
     ends = (2 * thresholds[0] - thresholds[1], 2 * thresholds[-1] - thresholds[-2])
     every = zip((ends[0], *thresholds, ends[1]), (expected[0], *expected, expected[-1]), strict=True)
-    assert Tradeoff("c <= 1", "f", tuple(Price(at, value, 0.0, True) for at, value in every)).price_in_words() == words
+    prices = tuple(Price(at, value, 0.0, (value, value), True) for at, value in every)
+    assert Tradeoff("c <= 1", "f", prices).price_in_words() == words

@@ -36,6 +36,12 @@ class Background:
         self._turn = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
 
+    def start(self) -> None:
+        """Begin: to import what it needs takes seconds, which are over when somebody asks."""
+        with self._turn:
+            if self._process is None:
+                self._process = self._started()
+
     def call(self, what: str, **arguments: object) -> Any:
         """What the process answers; a PeskyError with its own words where it could not, or if it died."""
         if not self._places.acquire(blocking=False):

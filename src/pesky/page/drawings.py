@@ -97,6 +97,7 @@ class Drawings:
 
     def start(self) -> None:
         """Draw from now on what is wanted."""
+        self._background.start()
         self._thread.start()
 
     def end(self) -> None:

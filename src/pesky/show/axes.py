@@ -41,14 +41,19 @@ def coordinates(parameter: Parameter, U: Float[Tensor, "n w"]) -> np.ndarray:
     return np.array(found, dtype=float)
 
 
-def axis(name: str, parameter: Parameter, *, room: int = 12) -> dict[str, Any]:
-    """Plotly's axis of the parameter, with its bounds, its scale and its options; `room` is characters for each."""
+OPTION = 12
+"""Characters of an option; plotly turns those that have no room beside each other."""
+
+
+def axis(name: str, parameter: Parameter) -> dict[str, Any]:
+    """Plotly's axis of the parameter, with its bounds, its scale and its options."""
     if isinstance(parameter, Choice):
-        places, texts = list(range(len(parameter.options))), [value(each, room) for each in parameter.options]
+        places, texts = list(range(len(parameter.options))), [value(each, OPTION) for each in parameter.options]
         return {
             "title": {"text": label(name)},
             "type": "linear",
             "tickmode": "array",
+            "tickfont": {"size": 11},
             "tickvals": places,
             "ticktext": texts,
             "range": [-0.5, len(places) - 0.5],

@@ -57,8 +57,7 @@ def belief(
     if findings.missing:
         return nothing(title, label(findings.missing, 100))
     view = view_of(findings, parameters, at)
-    is_plane = len(view.slices[0].parameters) == 2
-    figure = draw_maps(view) if is_plane else draw_lines(view)
+    figure = draw_maps(view) if view.is_plane else draw_lines(view)
     return themed(figure, title, _said(view, at or {}))
 
 
@@ -78,7 +77,7 @@ def _said(view: View, given: Mapping[str, Option]) -> str:
             else f"slices through {listed(list(given))} as given, and the answer"
         )
         where += f"; {len(shown)} of {len(every)} parameters" if len(shown) < len(every) else ""
-    if where:
+    if where and not view.is_plane:
         where += "; points are paler the farther they are from it"
     infeasible = view.solution.infeasible
     doubt = f"{percent(infeasible)} of the functions that fit the data have no feasible point" if infeasible else ""

@@ -31,11 +31,19 @@ def calibration(study: "Study | Findings") -> "Figure":
     forecasts, chances = forecasts_of(findings)
     if not forecasts and not chances:
         return nothing(title, "nothing was measured yet after something was believed")
-    inside = np.mean([each.low <= each.value <= each.high for each in forecasts]) if forecasts else None
-    share = "" if inside is None else f"{percent(float(inside))} of {len(forecasts)} values are"
-    held = f"{share} within their 90 % interval; " if share else ""
-    said = f"{held}predicted from what was known at up to {len(findings.moments)} moments"
+    said = "; ".join(filter(None, [_shares(forecasts), "each predicted from all that had been told before it"]))
     return themed(_drawn(forecasts, chances), title, said)
+
+
+def _shares(forecasts: Sequence[Forecast], most: int = 4) -> str:
+    """How many values of each outcome are within their intervals, of many outcomes those with the fewest first."""
+    inside: dict[str, list[bool]] = {}
+    for each in forecasts:
+        inside.setdefault(each.outcome, []).append(each.low <= each.value <= each.high)
+    shares = sorted((sum(own) / len(own), name, len(own)) for name, own in inside.items())
+    said = [f"{label(name)} {percent(share)} of {count}" for share, name, count in shares[:most]]
+    more = f" and {len(shares) - most} more outcomes" if len(shares) > most else ""
+    return f"within their 90 % interval: {', '.join(said)}{more}" if said else ""
 
 
 def _drawn(forecasts: list[Forecast], chances: list[Chance]) -> Any:
@@ -120,7 +128,7 @@ def _answers(figure: Any, own: list[Chance], place: dict[str, int]) -> None:
 def _levels(figure: Any, forecasts: list[Forecast], outcomes: list[str], place: dict[str, int]) -> None:
     """How many values the intervals of every level hold, and how many would by chance if all were right."""
     go, levels = plotly(), np.linspace(0, 1, 41)
-    half = 1.645 * np.sqrt(levels * (1 - levels) / len(forecasts))
+    half = 1.645 * np.sqrt(levels * (1 - levels) * len(outcomes) / len(forecasts))  # of one outcome's values
     hidden = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
     figure.add_trace(go.Scatter(x=levels, y=np.clip(levels + half, 0, 1), **hidden), **place)
     band = {"fill": "tonexty", "fillcolor": see_through(GREY, 0.2)}

@@ -9,9 +9,12 @@ from torch import Tensor
 
 from pesky.model.belief import over_hyper_samples
 from pesky.show.findings import Findings
-from pesky.show.replay import Moment
 from pesky.store import Evaluation
+from pesky.study.grounds import Grounds
 from pesky.study.prediction import LEVEL, moments_at, numbers, quantiles_to_user
+
+STATES = 100
+"""So many times at most what was known is looked at anew; of more measurements several are predicted at once."""
 
 
 @dataclass(frozen=True)
@@ -42,22 +45,28 @@ class Chance:
 
 
 def forecasts_of(findings: Findings) -> tuple[list[Forecast], list[Chance]]:
-    """Predictions of every measurement from the last moment before it; see `Findings.moments`.
+    """Predictions of every measurement from all that had been told before it.
 
-    What is known, and what was measured before anything was believed, is not among them.
+    Hyperparameters are those of the last moment before it; see `Findings.moments`. What is known, and what was measured
+    before anything was believed, is not among them.
     """
     forecasts, chances = [], []
+    stride = -(-len(findings.ended) // STATES)
     for before, after in zip(findings.moments, findings.moments[1:], strict=False):
-        new = [e for id_, e in after.known.items() if id_ not in before.known and not e.is_excluded]
-        for e in new:
-            if (u := before.grounds.space.place(e.params)) is not None:
-                forecasts += _numbers(before, e, u)
-                chances += _chances(before, e, u)
+        new = [e for id_, e in after.known.items() if id_ not in before.known]
+        grounds, since = before.grounds, 0
+        for at, e in enumerate(new):
+            if e.is_excluded or not e.outcomes or (u := grounds.space.place(e.params)) is None:
+                continue
+            if at - since >= stride:
+                known = before.known | {each.id: each for each in new[:at]}
+                grounds, since = findings.study.grounds(known, after=before.grounds), at
+            forecasts += _numbers(grounds, e, u)
+            chances += _chances(grounds, e, u)
     return forecasts, chances
 
 
-def _numbers(before: Moment, e: Evaluation, u: Float[Tensor, " d"]) -> Iterable[Forecast]:
-    grounds = before.grounds
+def _numbers(grounds: Grounds, e: Evaluation, u: Float[Tensor, " d"]) -> Iterable[Forecast]:
     o, spread = grounds.observations, grounds.spread
     tails = torch.tensor([(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2], dtype=torch.float64)
     with torch.no_grad():
@@ -73,8 +82,7 @@ def _numbers(before: Moment, e: Evaluation, u: Float[Tensor, " d"]) -> Iterable[
                 yield Forecast(e.id, name, e.outcomes[name], median, low, high, below)
 
 
-def _chances(before: Moment, e: Evaluation, u: Float[Tensor, " d"]) -> Iterable[Chance]:
-    grounds = before.grounds
+def _chances(grounds: Grounds, e: Evaluation, u: Float[Tensor, " d"]) -> Iterable[Chance]:
     (expected,) = grounds.expect(u[None], [{}])
     for p, condition in zip(expected.probabilities.values(), grounds.problem.conditions, strict=True):
         if condition.is_yes_no and condition.outcome in e.outcomes:

@@ -1,14 +1,23 @@
 """Importance: how much each parameter matters to each outcome."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from pesky.show.findings import Findings
-from pesky.show.labels import label
+from pesky.show.indices import Indices
+from pesky.show.labels import label, listed
 from pesky.show.theme import BLUE, SKY, nothing, plotly, themed
 from pesky.study import Study
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+
+
+def _without(found: Mapping[str, Indices]) -> str:
+    """Which options were not looked at since nothing was told there, by outcome."""
+    said = [f"{label(key)} without {listed([*map(str, each.untried)])}" for key, each in found.items() if each.untried]
+    more = f" and {len(said) - 3} more" if len(said) > 3 else ""
+    return f"; {', '.join(said[:3])}{more}, of which nothing was told" if said else ""
 
 
 def importance(study: "Study | Findings") -> "Figure":
@@ -49,5 +58,5 @@ def importance(study: "Study | Findings") -> "Figure":
     figure.update_xaxes(range=[0, 1.05], tickformat=".0%", tickvals=[0, 0.5, 1])
     ticks = {"tickvals": list(range(len(names))), "ticktext": [label(name) for name in names]}
     figure.update_yaxes(tickmode="array", autorange="reversed", showgrid=False, **ticks)
-    subtitle = "shares of the variance of what is expected, over the whole space (Sobol' indices)"
+    subtitle = f"shares of the variance of what is expected, over the space (Sobol' indices){_without(found)}"
     return themed(figure, title, subtitle, barmode="overlay", height=170 + down * (90 + 26 * len(names)))

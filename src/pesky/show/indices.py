@@ -7,9 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pesky.problem import Choice, Option
 from pesky.space import Space
 from pesky.study.grounds import Grounds
 from pesky.study.outlook import outlook_at
+from pesky.study.prediction import constraint_texts, numbers
 
 POINTS = 512
 """In each of the two samples of the space; one of 0.5 is then known to about 0.01."""
@@ -23,6 +25,8 @@ class Indices:
     """What a parameter brings about by itself."""
     total: Mapping[str, float]
     """What it brings about by itself and together with others: what would be left if all others were known."""
+    untried: tuple[Option, ...] = ()
+    """Options of which nothing of the outcome was told: over them it was not looked at."""
 
 
 def sobol_indices(
@@ -55,19 +59,67 @@ def sobol_indices(
 
 
 def indices_of(grounds: Grounds, points: int = POINTS) -> dict[str, Indices]:
-    """The indices of what is expected of each outcome, and of the probability of each yes or no."""
+    """The indices of what is expected of each outcome, and of the probability of each yes or no.
+
+    They are over the options at which something of the outcome was told: what is expected at others is a guess.
+    """
+    problem = grounds.problem
+    shown = {name: name for name in numbers(problem, grounds.observations)}
+    texts = zip(constraint_texts(problem), problem.conditions, strict=True)
+    shown |= {text: each.outcome for text, each in texts if each.is_yes_no}
+    found: dict[Options, dict[str, Indices]] = {}
+    for outcome in shown.values():
+        if (options := _tried(grounds, outcome)) not in found:
+            found[options] = _within(grounds, options, points)
+    return {key: found[_tried(grounds, outcome)][key] for key, outcome in shown.items()}
+
+
+Options = tuple[tuple[str, tuple[Option, ...]], ...]
+"""Those of each choice that are looked at."""
+
+
+def _tried(grounds: Grounds, outcome: str) -> Options:
+    """The options at which something of an outcome was told; all of them where nothing was or none needs to be."""
+    own = [point.params for point in grounds.points if outcome in point.told]
+    choices = {name: each for name, each in grounds.space.parameters.items() if isinstance(each, Choice)}
+    return tuple(
+        (name, tuple(option for option in each.options if not own or any(p[name] == option for p in own)))
+        for name, each in choices.items()
+    )
+
+
+def _within(grounds: Grounds, given: Options, points: int) -> dict[str, Indices]:
+    """The indices over these options alone; a choice of one has none."""
+    space, options = grounds.space, dict(given)
+    part = Space(
+        {
+            name: Choice(options[name]) if name in options else parameter
+            for name, parameter in space.parameters.items()
+            if len(options.get(name, "some")) > 1
+        }
+    )
+    # columns of the part to those of the space: an option to its own
+    onto, rest = torch.zeros(part.dim, space.dim, dtype=torch.float64), torch.zeros(space.dim, dtype=torch.float64)
+    for name, parameter in space.parameters.items():
+        columns = space.columns_of([name]).nonzero().flatten()
+        if isinstance(parameter, Choice):
+            columns = columns[[parameter.options.index(each) for each in options[name]]]
+        if name in part.parameters:
+            onto[part.columns_of([name]).nonzero().flatten(), columns] = 1.0
+        else:
+            rest[columns] = 1.0
 
     def expected(U: Tensor) -> dict[str, np.ndarray]:
-        outlook = outlook_at(grounds, U, with_intervals=False)
-        yes_no = {text: p for text, p in outlook.probabilities.items() if text not in _limits(grounds)}
-        return {**outlook.mean, **yes_no}
+        outlook = outlook_at(grounds, U @ onto + rest, with_intervals=False)
+        return {**outlook.probabilities, **outlook.mean}
 
-    return sobol_indices(expected, grounds.space, points)
-
-
-def _limits(grounds: Grounds) -> set[str]:
-    """The constraints on numbers, whose outcomes vary in a way that says more than their probabilities."""
-    return {str(each) for each in grounds.problem.conditions if not each.is_yes_no}
+    none = dict.fromkeys(space.parameters, 0.0)
+    choices = {name: each for name, each in space.parameters.items() if isinstance(each, Choice)}
+    untried = tuple(option for name, each in choices.items() for option in each.options if option not in options[name])
+    return {
+        key: Indices({**none, **each.main}, {**none, **each.total}, untried)
+        for key, each in sobol_indices(expected, part, points).items()
+    }
 
 
 def most_important(indices: Mapping[str, Indices], names: Sequence[str], most: int) -> tuple[str, ...]:

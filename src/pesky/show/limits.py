@@ -10,9 +10,6 @@ from pesky.study import Study, Tradeoff
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-NORMAL = 1.6449
-"""Deviations on either side of the mean that hold 90 %."""
-
 
 def limits(study: "Study | Findings") -> "Figure":
     """What is expected of the answer under other thresholds of each constraint, the others as they are."""
@@ -66,8 +63,7 @@ def _panel(figure: Any, each: Tradeoff, row: int, col: int, *, legend: bool) -> 
     sure = [price for price in each.prices if price.is_confident]
     x, y = [price.threshold for price in sure], [price.expected for price in sure]
     hidden = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
-    high = [price.expected + NORMAL * price.deviation for price in sure]
-    low = [price.expected - NORMAL * price.deviation for price in sure]
+    low, high = ([price.interval[end] for price in sure] for end in (0, 1))
     figure.add_trace(go.Scatter(x=x, y=high, showlegend=False, **hidden), row=row, col=col)
     band = {"fill": "tonexty", "fillcolor": see_through(BLUE, 0.2), "name": "90 % interval", "legendgroup": "band"}
     figure.add_trace(go.Scatter(x=x, y=low, showlegend=legend, **band, **hidden), row=row, col=col)

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 NEAR = 0.25
 """Points at this distance from a slice, as a share of the ranges, are faint; nearer ones are darker."""
 
-
 FAINT = 0.4
 """How faint they are at least."""
+BAR = {"symbol": "line-ew", "size": 14}
+"""What is expected of a value that is drawn by itself."""
 
 
 def draw_lines(view: View) -> "Figure":
@@ -29,7 +30,7 @@ def draw_lines(view: View) -> "Figure":
     from plotly.subplots import make_subplots
 
     outcomes, problem = panels(view), view.grounds.problem
-    rows = [*outcomes, *(["all constraints hold"] if len(problem.conditions) > 1 else []), "where x* may be"]
+    rows = [*outcomes, *(["all<br>hold"] if len(problem.conditions) > 1 else []), "where<br>x* is"]
     heights = [*([1.0] * len(outcomes)), *([0.45] * (len(rows) - len(outcomes)))]
     figure = make_subplots(
         rows=len(rows),
@@ -44,14 +45,11 @@ def draw_lines(view: View) -> "Figure":
         for row, outcome in enumerate(outcomes, 1):
             _outcome(figure, view, each, outcome, row, col)
         if len(rows) > len(outcomes) + 1:
-            _chance(figure, each, len(outcomes) + 1, col)
+            _chance(figure, view, each, len(outcomes) + 1, col)
         _density(figure, view, each, len(rows), col)
         _axes(figure, view, each, len(rows), col)
     for row, name in enumerate(rows, 1):
-        if row <= len(outcomes):
-            figure.update_yaxes(title_text=label(name, 18), row=row, col=1)
-        else:
-            _word(figure, name, row)
+        figure.update_yaxes(title_text=label(name, 18) if row <= len(outcomes) else name, row=row, col=1)
     figure.update_layout(shapes=_answer(figure, view, len(rows)))
     width = 1000 if len(view.slices) < 4 else 250 * len(view.slices)
     return figure.update_layout(height=170 + 170 * len(outcomes) + 80 * (len(rows) - len(outcomes)), width=width)
@@ -82,18 +80,13 @@ def _answer(figure: Any, view: View, rows: int) -> list[dict[str, Any]]:
     return shapes
 
 
-def _word(figure: Any, text: str, row: int) -> None:
-    """What a low panel shows, in its upper left corner, since there is no room beside it."""
-    place = {"x": 0.01, "xref": "x domain", "xanchor": "left", "y": 1.0, "yref": "y domain", "yanchor": "top"}
-    look = {"showarrow": False, "font": {"size": 11}, "bgcolor": "rgba(128,128,128,0.12)"}
-    figure.add_annotation(text=text, **place, **look, row=row, col=1)
-
-
 def _outcome(figure: Any, view: View, each: Slice, outcome: str, row: int, col: int) -> None:
     go, parameter = plotly(), view.grounds.space.parameters[each.parameters[0]]
     x, outlook, first = each.along[0], each.outlook, row == 1 and col == 1
     if outcome not in outlook.mean:
-        look = {"mode": "lines+markers" if is_separate(parameter) else "lines", "line": {"color": GREEN}}
+        look: dict[str, Any] = {"mode": "lines", "line": {"color": GREEN}}
+        if is_separate(parameter):
+            look = {"mode": "markers", "marker": {**BAR, "color": GREEN, "line": {"width": 2.5, "color": GREEN}}}
         p = outlook.probabilities[outcome]
         figure.add_trace(go.Scatter(x=x, y=p, name="its probability", showlegend=False, **look), row=row, col=col)
         _level(figure, view, each, limits_of(view)[outcome].confidence, row, col)
@@ -104,7 +97,7 @@ def _outcome(figure: Any, view: View, each: Slice, outcome: str, row: int, col: 
     words = {"name": "expected", "legendgroup": "expected", "showlegend": first}
     if is_separate(parameter):
         spread = {"type": "data", "symmetric": False, "array": high - mean, "arrayminus": mean - low, "color": BLUE}
-        marker = {"color": BLUE, "symbol": "line-ew", "size": 14, "line": {"width": 2.5, "color": BLUE}}
+        marker = {**BAR, "color": BLUE, "line": {"width": 2.5, "color": BLUE}}
         bars = go.Scatter(x=x, y=mean, mode="markers", marker=marker, error_y=spread, **words)
         figure.add_trace(bars, row=row, col=col)
     else:
@@ -177,7 +170,7 @@ def _points(
                     "size": 8,
                     "opacity": [_nearness(view, each, p) for p in own],
                     "line": {
-                        "width": 1 if symbol != "circle" else 0.5,
+                        "width": {"circle": 0.5, "circle-open": 2}.get(symbol, 1),
                         "color": color if symbol != "circle" else "white",
                     },
                 },
@@ -206,40 +199,33 @@ def _nearness(view: View, each: Slice, point: Point) -> float:
     return round(FAINT + (1 - FAINT) * float(np.exp(-((distance / NEAR) ** 2))), 3)
 
 
-def _chance(figure: Any, each: Slice, row: int, col: int) -> None:
-    go, p = plotly(), each.outlook.feasible
-    trace = go.Scatter(
-        x=each.along[0],
-        y=p,
-        mode="lines+markers" if len(p) <= 24 else "lines",
-        fill="tozeroy",
-        showlegend=False,
-        line={"color": GREEN},
-        fillcolor=see_through(GREEN, 0.25),
-        hovertext=[f"{each:.3f}" for each in p],
-        hoverinfo="text",
-    )
-    figure.add_trace(trace, row=row, col=col)
+def _chance(figure: Any, view: View, each: Slice, row: int, col: int) -> None:
+    p = each.outlook.feasible
+    words = {"hovertext": [f"{each:.3f}" for each in p], "hoverinfo": "text"}
+    figure.add_trace(_filled(view, each, p, GREEN, words), row=row, col=col)
     figure.update_yaxes(range=[0, 1.08], tickvals=[0, 1], tickformat=".0%", row=row, col=col)
 
 
 def _density(figure: Any, view: View, each: Slice, row: int, col: int) -> None:
-    go, x = plotly(), each.along[0]
     y = density(view.solution, view.grounds, each.parameters, LINE)
-    if is_separate(view.grounds.space.parameters[each.parameters[0]]):
-        trace = go.Bar(x=x, y=y, marker={"color": PURPLE}, showlegend=False, hoverinfo="skip")
-    else:
-        look = {"line": {"color": PURPLE}, "fillcolor": see_through(PURPLE, 0.35), "hoverinfo": "skip"}
-        trace = go.Scatter(x=x, y=y, mode="lines", fill="tozeroy", showlegend=False, **look)
-    figure.add_trace(trace, row=row, col=col)
+    figure.add_trace(_filled(view, each, y, PURPLE, {"hoverinfo": "skip"}), row=row, col=col)
     figure.update_yaxes(range=[0, 1.1], showticklabels=False, ticks="", showgrid=False, row=row, col=col)
+
+
+def _filled(view: View, each: Slice, y: np.ndarray, color: str, words: dict[str, Any]) -> Any:
+    """An area below a line, or bars where values are drawn each by itself."""
+    go, fill = plotly(), see_through(color, 0.3)
+    places = {"x": each.along[0], "y": y, "showlegend": False, **words}
+    if is_separate(view.grounds.space.parameters[each.parameters[0]]):
+        return go.Bar(**places, marker={"color": fill, "line": {"color": color, "width": 1.5}})
+    return go.Scatter(**places, mode="lines", fill="tozeroy", line={"color": color}, fillcolor=fill)
 
 
 def _axes(figure: Any, view: View, each: Slice, rows: int, col: int) -> None:
     """The parameter's axis, below all panels of its column."""
     name = each.parameters[0]
     parameter = view.grounds.space.parameters[name]
-    found = axis(name, parameter, room=max(4, 110 // len(view.slices) // len(each.along[0])))
+    found = axis(name, parameter)
     title = found.pop("title")
     figure.update_xaxes(**found, col=col)
     figure.update_xaxes(title=title, row=rows, col=col)

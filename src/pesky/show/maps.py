@@ -1,22 +1,36 @@
 """A belief drawn over two parameters: a map of each outcome, of what is feasible, and of where x* may be."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pesky.problem import Choice
+from pesky.problem import Choice, Option
 from pesky.show.axes import axis, coordinate, is_separate
 from pesky.show.labels import label
 from pesky.show.slices import PLANE
 from pesky.show.solution import density
-from pesky.show.theme import CHANCES, HELD, ORANGE, PLACES, VALUES, VERMILION, plotly
+from pesky.show.theme import CHANCES, GREY, HELD, ORANGE, PLACES, VALUES, VERMILION, plotly
 from pesky.show.view import View, limits_of, panels, said
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-APART = 0.06
-"""Points that are this far from all that are numbered, as a share of the ranges, have a number, too."""
+SIDES = {
+    "top center": (0.0, 0.045),
+    "bottom center": (0.0, -0.045),
+    "middle right": (0.05, 0.0),
+    "middle left": (-0.05, 0.0),
+    "top right": (0.04, 0.035),
+    "top left": (-0.04, 0.035),
+    "bottom right": (0.04, -0.035),
+    "bottom left": (-0.04, -0.035),
+}
+"""Where a number may be beside its point, as a share of the map."""
+ROOM = (0.05, 0.04)
+"""How far it is from all other numbers and points in either direction, at least."""
+NUMBERS = {"size": 9, "color": "#1F2933", "shadow": "0 0 2px white, 0 0 2px white, 0 0 3px white, 0 0 3px white"}
+"""Their look: dark with a bright rim is read on any color."""
 
 
 def draw_maps(view: View) -> "Figure":
@@ -52,7 +66,7 @@ def draw_maps(view: View) -> "Figure":
             _points(figure, view, title if title in outcomes else None, row, col, legend=i == 0)
         _answer(figure, view, row, col, legend=i == 0)
         for which, name in enumerate(each.parameters):
-            found = axis(name, view.grounds.space.parameters[name], room=10)
+            found = axis(name, view.grounds.space.parameters[name])
             if which and col > 1:  # as in the first column
                 found |= {"title": None, "showticklabels": False}
             (figure.update_yaxes if which else figure.update_xaxes)(**found, row=row, col=col)
@@ -116,15 +130,15 @@ def _points(figure: Any, view: View, outcome: str | None, row: int, col: int, *,
     go, (first, second) = plotly(), view.slices[0].parameters
     parameters = view.grounds.space.parameters
     told_by = limits_of(view)[outcome].outcome if outcome in limits_of(view) else outcome
-    numbered = _numbered(view)
+    sides = numbered(view)
     for held, (color, symbol, word) in HELD.items():
         own = [p for p in view.points if told_by is None or told_by in p.told]
         own = [p for p in own if p.holds.get(told_by or "", p.is_feasible) is held]
         look = {
-            "color": "white" if symbol == "circle-open" else color,
-            "symbol": symbol,
+            "color": "white" if held is None else color,
+            "symbol": symbol.removesuffix("-open"),
             "size": 8,
-            "line": {"width": 1, "color": "white"},
+            "line": {"width": 1, "color": "white" if held is not None else GREY},  # seen in the legend, too
         }
         figure.add_trace(
             go.Scatter(
@@ -132,9 +146,9 @@ def _points(figure: Any, view: View, outcome: str | None, row: int, col: int, *,
                 y=[coordinate(parameters[second], p.params[second]) for p in own],
                 mode="markers+text",
                 cliponaxis=False,
-                text=[str(p.order) if p.order in numbered else "" for p in own],
-                textposition="top center",
-                textfont={"size": 9, "color": "white" if outcome in view.slices[0].outlook.mean else "#52606D"},
+                text=[str(p.ids[0]) if p.ids in sides else "" for p in own],
+                textposition=[sides.get(p.ids, "top center") for p in own],
+                textfont=NUMBERS,
                 marker=look,
                 name=f"measured: {word}",
                 legendgroup=word,
@@ -147,17 +161,36 @@ def _points(figure: Any, view: View, outcome: str | None, row: int, col: int, *,
         )
 
 
-def _numbered(view: View) -> set[int]:
-    """The points whose numbers, in the order in which they were asked, are beside them; the others have no room."""
-    space, names = view.grounds.space, view.slices[0].parameters
-    places = {p.order: space.place(p.params) for p in view.points}
-    chosen: dict[int, Any] = {}
-    for order, place in places.items():
-        if place is not None:
-            here = place[space.columns_of(names)]
-            if all(float((here - other).abs().max()) >= APART for other in chosen.values()):
-                chosen[order] = here
-    return set(chosen)
+def numbered(view: View) -> dict[tuple[int, ...], str]:
+    """The points, by their ids, that have their number beside them, and on which side: the first that have room."""
+    every = [_place(view, params) for params in (*(p.params for p in view.points), view.answer.params)]
+    sides: dict[tuple[int, ...], str] = {}
+    numbers: list[tuple[float, float]] = []
+    for i, p in enumerate(view.points):
+        if (place := every[i]) is None:
+            continue
+        taken = [*filter(None, [*every[:i], *every[i + 1 :]]), *numbers]
+        for side, (right, up) in SIDES.items():
+            x, y = place[0] + right, place[1] + up
+            is_free = not any(abs(x - a) < ROOM[0] and abs(y - b) < ROOM[1] for a, b in taken)
+            if is_free and max(abs(x - 0.5), abs(y - 0.5)) <= 0.48:
+                numbers.append((x, y))
+                sides[p.ids] = side
+                break
+    return sides
+
+
+def _place(view: View, params: Mapping[str, Option]) -> tuple[float, float] | None:
+    """How far along both axes a point is, from 0 to 1; None where it is beyond their ends."""
+    parameters, names = view.grounds.space.parameters, view.slices[0].parameters
+    x, y = (_along(axis(name, parameters[name]), coordinate(parameters[name], params[name])) for name in names)
+    return None if x is None or y is None or not (0 <= x <= 1 and 0 <= y <= 1) else (x, y)
+
+
+def _along(axis: dict[str, Any], given: float | None) -> float | None:
+    """How far along an axis a coordinate is, from 0 to 1."""
+    low, high = axis["range"]
+    return None if given is None else ((np.log10(given) if axis["type"] == "log" else given) - low) / (high - low)
 
 
 def _answer(figure: Any, view: View, row: int, col: int, *, legend: bool) -> None:

@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pesky.problem import Choice, Parameter
+import torch
+
+from pesky.problem import Choice, Option, Parameter, Real
 from pesky.show.findings import Findings
 from pesky.show.labels import label, value
 from pesky.show.points import Point
@@ -44,10 +46,10 @@ def parallel(study: "Study | Findings") -> "Figure":
         return nothing(title, "nothing was measured yet")
     figure = plotly().Figure()
     shaded = groups(points, problem.objective, problem.sign)
-    feasible = {p.order for each in shaded for p in each}
+    feasible = {p.ids for each in shaded for p in each}
     others = {False: (VERMILION, "dot", "not feasible"), None: (GREY, "dot", "open")}
     for held, (color, dash, word) in others.items():
-        own = [p for p in points if p.order not in feasible and (p.is_feasible is False) is (held is False)]
+        own = [p for p in points if p.ids not in feasible and (p.is_feasible is False) is (held is False)]
         _lines(figure, findings, own, {"color": color, "dash": dash, "width": 1}, word)
     for color, own in zip(_colors(len(shaded)), shaded, strict=True):
         values = [p.told[problem.objective] for p in own]
@@ -80,20 +82,38 @@ def _lines(figure: Any, findings: Findings, own: list[Point], line: dict[str, An
     figure.add_scatter(x=x, y=y, mode="lines", line=line, name=word, opacity=opacity, hovertext=said, hoverinfo="text")
 
 
+def marks(parameter: Parameter) -> list[tuple[Option, float]]:
+    """The values that are written beside an axis and how high they are: options, or the bounds and what is between."""
+    if isinstance(parameter, Choice):
+        return [(each, i / (len(parameter.options) - 1)) for i, each in enumerate(parameter.options)]
+    middle = columns.from_unit(parameter, torch.tensor([0.5], dtype=torch.float64))
+    if isinstance(parameter, Real):
+        middle = float(f"{middle:.2g}")
+    between = height_of(parameter, middle)
+    inside = [(middle, between)] if between is not None and middle not in (parameter.low, parameter.high) else []
+    return [(parameter.low, 0.0), *inside, (parameter.high, 1.0)]
+
+
+def _named(name: str, parameter: Parameter, room: int) -> str:
+    """What is written below an axis."""
+    is_log = not isinstance(parameter, Choice) and parameter.log
+    return label(name, room) + ("<br>(log)" if is_log else "")
+
+
 def _axes(figure: Any, findings: Findings) -> None:
-    """An upright line for each parameter, with its bounds or options beside it."""
+    """An upright line for each parameter, with what its heights mean beside it."""
     parameters = findings.problem.parameters
     notes, shapes = [], []
     room = max(4, 90 // len(parameters))
     for i, parameter in enumerate(parameters.values()):
         shapes.append({"type": "line", "x0": i, "x1": i, "y0": 0, "y1": 1, "line": {"width": 1.5}})
-        ends = parameter.options if isinstance(parameter, Choice) else (parameter.low, parameter.high)
-        for each in ends:
-            y = height_of(parameter, each)
-            y = y if isinstance(parameter, Choice) else float(each == parameter.high)
-            look = {"showarrow": False, "font": {"size": 11}, "bgcolor": "rgba(128,128,128,0.12)"}
+        for each, y in marks(parameter):
+            look = {"showarrow": False, "font": {"size": 11, "color": "#1F2933"}, "bgcolor": "rgba(228,231,235,0.85)"}
             notes.append({"x": i, "y": y, "text": value(each, room), "xanchor": "left", "xshift": 4, **look})
-    ticks = {"tickvals": list(range(len(parameters))), "ticktext": [label(name, room) for name in parameters]}
+    ticks = {
+        "tickvals": list(range(len(parameters))),
+        "ticktext": [_named(name, each, room) for name, each in parameters.items()],
+    }
     figure.update_layout(shapes=shapes, annotations=notes)
     figure.update_xaxes(
         tickmode="array", showgrid=False, showline=False, ticks="", range=[-0.15, len(parameters) - 0.6], **ticks

@@ -13,9 +13,8 @@ from pesky.study.measured import measured_points
 class Point:
     """A point of which something was told."""
 
-    order: int
-    """The how-manyth it was, from 1."""
     ids: tuple[int, ...]
+    """Its evaluations."""
     params: Mapping[str, Option]
     told: Mapping[str, float]
     """What was told there and what is known, by outcome; the mean of repeated measurements."""
@@ -30,11 +29,11 @@ def points_of(problem: Problem, evaluations: Iterable[Evaluation]) -> list[Point
     kept = [e for e in evaluations if not e.is_excluded and e.params.keys() == problem.parameters.keys()]
     kept = [e for e in kept if e.task in problem.tasks]
     found = []
-    for order, each in enumerate(measured_points(problem, sorted(kept, key=lambda e: e.id)), 1):
+    for each in measured_points(problem, sorted(kept, key=lambda e: e.id)):
         told = {**each.told, **values_at(problem.known, each.params)}
         holds = _holds(problem, told)
         ids = tuple(e.id for e in each.evaluations)
-        found.append(Point(order, ids, each.params, told, holds, _is_feasible(problem, holds)))
+        found.append(Point(ids, each.params, told, holds, _is_feasible(problem, holds)))
     return found
 
 

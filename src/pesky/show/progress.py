@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 
 Against = Literal["evaluations", "cost", "time"]
 """What progress can be seen against."""
-TITLES = {"evaluations": "evaluations", "cost": "cost", "time": "hours since the first question"}
+TITLES = {"evaluations": "number of evaluations that ended", "cost": "cost", "time": "hours since the first question"}
 
 
 @dataclass(frozen=True)
 class Ended:
     """How far the study was when an evaluation had ended."""
 
+    evaluation: int
+    """Which one it was."""
     count: int
     cost: float
     seconds: float
@@ -78,7 +80,7 @@ def progress_of(findings: Findings) -> Progress:
         best.add(e)
         spent[e.task] += cost_of(e, problem)
         since = (e.asked if e.ended is None else e.ended) - start
-        steps.append(Ended(count, sum(spent.values()), since, best.value, tuple(spent.values())))
+        steps.append(Ended(e.id, count, sum(spent.values()), since, best.value, tuple(spent.values())))
     answers = []
     for moment in findings.moments:
         is_now = moment.grounds is findings.grounds
@@ -96,23 +98,27 @@ def progress(study: "Study | Findings", against: Against = "evaluations") -> "Fi
     if against not in get_args(Against):
         raise DataError(f"progress: {unknown_name('axis', against, get_args(Against))}")
     findings = Findings.of(study)
-    title = f"Progress: {label(findings.problem.objective)} against {TITLES[against]}"
+    title = f"Progress: {label(findings.problem.objective)} against {against}"
     if not findings.ended:
         return nothing(title, "nothing was measured yet")
     found = progress_of(findings)
-    figure = _drawn(found, against)
+    is_exact = findings.problem.objective in findings.problem.known or (
+        not findings.missing and findings.problem.objective in findings.grounds.noiseless
+    )
+    figure = _drawn(found, against, "best measured" if is_exact else "best measured, with its noise")
     return themed(figure, title, _said(found), height=560, hovermode="x unified")
 
 
 def _said(found: Progress) -> str:
-    first, last = found.feasible_since, found.ended[-1]
-    since = "no point was measured yet that holds every constraint"
-    if first is not None:
-        since = f"feasible since evaluation {first.count}; best measured {last.best:.6g}"
-    return f"{counted(last.count)} in {duration(last.seconds)} for a cost of {last.cost:.6g}; {since}"
+    last = found.ended[-1]
+    best = "no point was measured yet that held every constraint"
+    if last.best is not None:
+        by = next(each.evaluation for each in found.ended if each.best == last.best)
+        best = f"best measured {last.best:.6g} since #{by}"
+    return f"{counted(last.count)} in {duration(last.seconds)} for a cost of {last.cost:.6g}; {best}"
 
 
-def _drawn(found: Progress, against: Against) -> Any:
+def _drawn(found: Progress, against: Against, best_measured: str) -> Any:
     from plotly.subplots import make_subplots
 
     go = plotly()
@@ -122,13 +128,17 @@ def _drawn(found: Progress, against: Against) -> Any:
         figure.add_trace(trace, row=1, col=1)
     values = [each.best for each in found.ended]
     line = {"color": ORANGE, "width": 2, "shape": "hv"}
-    best = go.Scatter(x=[*along.values()], y=values, name="best measured", mode="lines+markers", line=line)
+    best = go.Scatter(x=[*along.values()], y=values, name=best_measured, mode="lines+markers", line=line)
     best.marker = {"size": 4}
+    best.hovertext = [
+        f"{each.best:.6g} after #{each.evaluation}" if each.best is not None else "" for each in found.ended
+    ]
+    best.hoverinfo = "text+name"
     figure.add_trace(best, row=1, col=1)
     if (first := found.feasible_since) is not None:
         figure.add_vline(x=along[first.count], line={"color": GREEN, "width": 1.5, "dash": "dot"}, row=1, col=1)
         figure.add_annotation(
-            text="feasible",
+            text=f"#{first.evaluation}: the first that held every constraint as measured",
             x=along[first.count],
             y=1,
             yref="y domain",
@@ -158,18 +168,19 @@ def _drawn(found: Progress, against: Against) -> Any:
 
 
 def _answers(go: Any, found: Progress, along: dict[int, float]) -> list[Any]:
-    """The band of the answers' intervals, and what was expected of each."""
+    """The band of the answers' intervals, and what was expected of each, which it is until the next."""
     if not found.answers:
         return []
-    x = [along[each.count] for each in found.answers]
+    x = [*(along[each.count] for each in found.answers), 1.02 * max(along.values())]  # the last one holds, too
+    held = [*found.answers, found.answers[-1]]
     sure = [each for each in found.answers if each.is_confident]
     unsure = [each for each in found.answers if not each.is_confident]
-    hidden = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip"}
+    hidden = {"mode": "lines", "line": {"width": 0, "shape": "hv"}, "hoverinfo": "skip"}
     return [
-        go.Scatter(x=x, y=[each.high for each in found.answers], showlegend=False, **hidden),
+        go.Scatter(x=x, y=[each.high for each in held], showlegend=False, **hidden),
         go.Scatter(
             x=x,
-            y=[each.low for each in found.answers],
+            y=[each.low for each in held],
             fill="tonexty",
             fillcolor=see_through(BLUE, 0.18),
             name="its 90 % interval",
@@ -177,14 +188,20 @@ def _answers(go: Any, found: Progress, along: dict[int, float]) -> list[Any]:
         ),
         go.Scatter(
             x=x,
-            y=[each.expected for each in found.answers],
+            y=[each.expected for each in held],
             mode="lines",
-            line={"color": BLUE, "width": 1.5},
+            line={"color": BLUE, "width": 1.5, "shape": "hv"},
             showlegend=False,
             hoverinfo="skip",
         ),
         _marks(go, sure, along, "expected of the answer", {"color": BLUE, "symbol": "circle", "size": 8}),
-        _marks(go, unsure, along, "expected, not known to hold", {"color": GREY, "symbol": "circle-open", "size": 8}),
+        _marks(
+            go,
+            unsure,
+            along,
+            "the same, not known to hold every constraint",
+            {"color": GREY, "symbol": "circle-open", "size": 8},
+        ),
     ]
 
 

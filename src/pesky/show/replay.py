@@ -35,7 +35,7 @@ def replay(study: Study, every: Sequence[Evaluation], now: Grounds, most: int = 
     None of them is before an answer could rest on anything.
     """
     found = []
-    for count in sorted({round(each) for each in np.geomspace(1, len(every), most)} - {len(every)}):
+    for count in sorted({round(1 + (len(every) - 1) * each**2) for each in np.linspace(0, 1, most)} - {len(every)}):
         known = {e.id: e for e in every[:count]}
         with suppress(DataError):
             found.append(Moment(known, study.grounds(known)))

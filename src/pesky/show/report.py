@@ -12,6 +12,7 @@ from typing import Any
 
 from pesky.errors import DataError
 from pesky.markup import escaped, facts, table
+from pesky.problem import Problem
 from pesky.show.belief import belief
 from pesky.show.calibration import calibration
 from pesky.show.findings import Findings
@@ -24,15 +25,22 @@ from pesky.show.timeline import timeline
 from pesky.show.why import why
 from pesky.show.write import CONFIG
 from pesky.store import Evaluation, State
+from pesky.store.evaluation import short
 from pesky.study import Study
-from pesky.study.export import iso
+from pesky.study.export import OURS, TIMES
 from pesky.study.export import table as records
+from pesky.study.in_words import is_feasible, noises_in_words, reason_of, shown_state
+from pesky.study.noise import noise_of
 from pesky.wording import counted
 
 PICTURES = (progress, belief, why, limits, importance, parallel, timeline, calibration)
 LIBRARIES = ("pesky", "torch", "botorch", "gpytorch", "numpy", "plotly")
-HIDDEN = ("pesky:attempts", "pesky:crashes", "pesky:losses", "pesky:is_mistake", "pesky:cause")
+HIDDEN = tuple(OURS + each for each in ("attempts", "crashes", "losses", "is_mistake", "is_excluded", "cause"))
 """Columns of the table of evaluations that few look for; `pesky show --csv` has them."""
+NAMES = {OURS + "error": "reason", **{OURS + each: f"{each} (UTC)" for each in TIMES}}
+"""What its columns are called here, where they are not called as there."""
+ANSWERS = {True: "yes", False: "no", None: "?"}
+"""Also whether all constraints held as measured."""
 
 
 def report(study: "Study | Findings", path: str | Path) -> Path:
@@ -70,7 +78,8 @@ def page_of(findings: Findings) -> str:
 def sections(findings: Findings, pictures: str) -> Iterator[tuple[str, str]]:
     """Titles and bodies of the page's parts, as HTML."""
     study = findings.study
-    yield "The problem", facts(study.problem.in_words())
+    noise = {} if findings.missing else noise_of(study.problem, findings.grounds.belief, findings.grounds.observations)
+    yield "The problem", facts({**study.problem.in_words(), "noise": noises_in_words(study.problem, noise)})
     yield "The answer", _answer(findings)
     yield "Pictures", pictures
     failed = [e for e in findings.evaluations.values() if e.state in (State.FAILED, State.LOST)]
@@ -88,17 +97,33 @@ def _answer(findings: Findings) -> str:
 
 
 def _where(e: Evaluation) -> str:
-    return ", ".join(f"{name}={value}" for name, value in e.params.items())
+    return ", ".join(f"{name}={short(value)}" for name, value in e.params.items())
 
 
 def _evaluations(findings: Findings) -> str:
-    rows = records(findings.problem, findings.evaluations.values())
-    if not rows:
+    every = list(findings.evaluations.values())
+    if not every:
         return "<p>none yet</p>"
+    rows = [_row(findings.problem, e, each) for e, each in zip(every, records(findings.problem, every), strict=True)]
     shown = [name for name in rows[0] if name not in HIDDEN and any(row[name] not in (None, "", False) for row in rows)]
-    names = [name.removeprefix("pesky:") for name in shown]
+    names = [NAMES.get(name, name.removeprefix(OURS)) for name in shown]
     cells = [[_text(row[name]) for name in shown] for row in rows]
     return f"<div class='wide'>{table(names, cells, 'evaluations')}</div>"
+
+
+def _row(problem: Problem, e: Evaluation, record: Mapping[str, object]) -> dict[str, object]:
+    """The record of an evaluation as people read it: also whether it was feasible, and what was corrected."""
+    times = {
+        name: str(record[name])[:19].replace("T", " ")
+        for name in (OURS + each for each in TIMES)
+        if record[name] is not None
+    }
+    feasible = {OURS + "feasible": ANSWERS[is_feasible(e, problem)] if problem.constraints and e.outcomes else ""}
+    said = {OURS + "state": shown_state(e), OURS + "error": reason_of(e)}
+    said |= {name: ANSWERS[bool(e.outcomes[name])] for name in problem.yes_no & record.keys() & e.outcomes.keys()}
+    at = list(record).index(OURS + "state")
+    first, rest = dict(list(record.items())[:at]), dict(list(record.items())[at:])
+    return {**first, **feasible, **said, **rest, **times, **said}  # what was corrected is seen without scrolling
 
 
 def _text(value: object) -> object:
@@ -114,7 +139,7 @@ def _versions(study: Study) -> dict[str, str]:
         "seed": str(study.seed),
         "rule": study.rule.name,
         "versions": f"{said}, Python {platform.python_version()}",
-        "written": iso(datetime.now(UTC).timestamp()) or "",
+        "written": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
     }
 
 

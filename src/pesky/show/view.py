@@ -26,6 +26,11 @@ class View:
     solution: Solution
     answer: Recommendation
 
+    @property
+    def is_plane(self) -> bool:
+        """Whether it is over a plane."""
+        return len(self.slices[0].parameters) == 2
+
 
 def panels(view: View) -> list[str]:
     """What has a panel of its own: every outcome that is a number, and each yes or no by its constraint's text."""
@@ -47,4 +52,4 @@ def said(point: Point, outcome: str) -> str:
     ids = ", ".join(f"#{each}" for each in point.ids[:4])
     params = [f"{label(name)} = {value(each)}" for name, each in list(point.params.items())[:8]]
     told = [f"{label(outcome)} = {point.told[outcome]:.6g}"] if outcome in point.told else []
-    return "<br>".join([f"{ids}, point {point.order}", *told, *params])
+    return "<br>".join([ids, *told, *params])

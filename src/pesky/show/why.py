@@ -85,7 +85,8 @@ def reasons_of(findings: Findings, asked: Evaluation, parameters: Sequence[str] 
         U = torch.cat([U[:here], space.encode(asked.params)[None], U[here:]])
         along = np.insert(along, here, place[0])
         with torch.no_grad():
-            per_cost = dict(zip(problem.tasks, values.per_cost(U).numpy().T, strict=True))
+            worth = values.per_cost(U).clamp(min=0.0 if values.rule.in_nats else None)  # see `reasons`
+            per_cost = dict(zip(problem.tasks, worth.numpy().T, strict=True))
         gains.append(Gains(name, along, {task: each for task, each in per_cost.items() if task in offered}))
     left = [(e.id, e.why.get("left")) for e in findings.evaluations.values() if e.why]
     shares = tuple(Left(id_, each) for id_, each in left if isinstance(each, Mapping))
@@ -112,7 +113,9 @@ def why(study: "Study | Findings", parameters: Sequence[str] | None = None, eval
 
 def _said(findings: Findings, found: Reasons) -> str:
     asked, explained = found.asked, Explanation.of(found.asked)
-    where = ", ".join(f"{label(name)} = {value(each)}" for name, each in list(asked.params.items())[:4])
+    shown = list(asked.params.items())[:COLUMNS]
+    where = ", ".join(f"{label(name)} = {value(each)}" for name, each in shown)
+    where += f" and {more} more" if (more := len(asked.params) - len(shown)) else ""
     rule = f" ({label(explained.rule)})" if explained.rule else ""
     kind = KINDS.get(explained.kind, label(explained.kind)).partition(",")[0]
     return f"#{asked.id}: {label(asked.task)} at {where}{rule}: {kind}"
@@ -134,17 +137,19 @@ def _drawn(findings: Findings, found: Reasons) -> Any:
     for col, each in enumerate(found.gains, 1):
         parameter = findings.problem.parameters[each.parameter]
         for i, (task, gain) in enumerate(each.per_cost.items()):
-            color = COLORWAY[i % len(COLORWAY)]
             words = {"name": label(task), "legendgroup": task, "showlegend": col == 1, "hoverinfo": "y+name"}
-            look = {"mode": "lines+markers" if is_separate(parameter) else "lines", "line": {"color": color}}
+            look = {"mode": "markers" if is_separate(parameter) else "lines", "line": _line(i)}
             figure.add_trace(go.Scatter(x=each.along, y=gain, **look, **words), row=1, col=col)
         _asked(figure, findings, found, each, col)
-        figure.update_xaxes(
-            **axis(each.parameter, parameter, room=max(4, 100 // columns // len(each.along))), row=1, col=col
-        )
+        figure.update_xaxes(**axis(each.parameter, parameter), row=1, col=col)
     figure.update_yaxes(title_text=label(found.unit), row=1, col=1)
     _left(figure, findings, found)
     return figure
+
+
+def _line(i: int) -> dict[str, str]:
+    """The color and kind of one line of many."""
+    return {"color": COLORWAY[i % len(COLORWAY)], "dash": ("solid", "dot", "dash")[i // len(COLORWAY) % 3]}
 
 
 def _asked(figure: Any, findings: Findings, found: Reasons, gains: Gains, col: int) -> None:
@@ -162,8 +167,8 @@ def _asked(figure: Any, findings: Findings, found: Reasons, gains: Gains, col: i
 def _left(figure: Any, findings: Findings, found: Reasons) -> None:
     """The entropy of each parameter of x*, question by question."""
     go, x = plotly(), [each.evaluation for each in found.left]
-    for i, name in enumerate(findings.problem.parameters):
-        look = {"color": COLORWAY[i % len(COLORWAY)], "dash": ("solid", "dot", "dash")[i // len(COLORWAY) % 3]}
+    for i, name in enumerate(findings.problem.parameters, max((len(each.per_cost) for each in found.gains), default=0)):
+        look = _line(i)  # other ones than those of tasks
         y = [each.each.get(name) for each in found.left]
         words = {"name": f"{label(name)} of x*", "legendgroup": "left", "hoverinfo": "x+y+name"}
         figure.add_trace(

@@ -11,6 +11,7 @@ from torch import Tensor
 from pesky.errors import DataError
 from pesky.model.belief import Belief
 from pesky.model.limited import with_conditions
+from pesky.model.surrogate import GP
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, conditions_of
 from pesky.optimum.assessment import Told
@@ -64,14 +65,27 @@ class Grounds:
             )
         belief, observations = surrogates.believe_afresh(evaluations)
         spread, outliers = surrogates.believe_spread(evaluations), surrogates.outliers(evaluations)
-        return cls._given(surrogates, evaluations, belief, spread, observations, outliers)
+        return cls._given(surrogates, evaluations, belief, spread, observations, _places(outliers))
 
     @classmethod
     def of_questions(cls, surrogates: Surrogates, evaluations: Mapping[int, Evaluation]) -> "Grounds":
         """The same by the belief that questions rest on: at hand when one is decided, and as sure as it is."""
         belief, observations = surrogates.believe(evaluations)
         learnt = surrogates.learnt(evaluations)
-        return cls._given(surrogates, learnt, belief, belief, observations, surrogates.left_out)
+        return cls._given(surrogates, learnt, belief, belief, observations, _places(surrogates.left_out))
+
+    def after(self, surrogates: Surrogates, evaluations: Mapping[int, Evaluation]) -> "Grounds":
+        """The same once these evaluations are known, at hyperparameters as they were: they take most of the time.
+
+        A model of BoTorch's, which has none that are known here, stays as it was.
+        """
+        if not isinstance(surrogates.model, GP):
+            return self
+        learnt = surrogates.learnt(evaluations)
+        o = surrogates.observations(evaluations, self.left_out).in_units_of(self.observations)
+        with threads_for(len(learnt)):
+            belief, spread = (surrogates.condition(each, o) for each in (self.belief, self.spread))
+        return self._given(surrogates, learnt, belief, spread, replace(o, noise=self.observations.noise), self.left_out)
 
     @classmethod
     def _given(
@@ -81,10 +95,9 @@ class Grounds:
         belief: Belief,
         spread: Belief,
         observations: Observations,
-        outliers: Sequence[Outlier],
+        left_out: frozenset[Place],
     ) -> "Grounds":
         problem = surrogates.problem
-        left_out = frozenset((each.evaluation, each.outcome) for each in outliers)
         points = measured_points(problem, trusted(evaluations, left_out).values())
         U = surrogates.points.stack(point.evaluations[0] for point in points).cpu()
         encode, seed, count = surrogates.points.of, surrogates.seed, len(evaluations)
@@ -176,6 +189,10 @@ class Grounds:
         """What is expected at each point; `exact` is what was measured there without noise."""
         with threads_for(self.count):
             return expectations_at(self.problem, self.belief, self.observations, U, exact)
+
+
+def _places(outliers: Sequence[Outlier]) -> frozenset[Place]:
+    return frozenset((each.evaluation, each.outcome) for each in outliers)
 
 
 def _how_failed(evaluations: Mapping[int, Evaluation]) -> str:

@@ -65,6 +65,21 @@ def _deviation(noise: float | None) -> str:
     return "cannot be told yet" if noise is None else f"{noise:.3g}" if noise else "none"
 
 
+def noises_in_words(problem: Problem, found: Mapping[str, float]) -> list[str]:
+    """What is known of the noise of each outcome that is a number: what was declared, or what its values say by now."""
+    said = []
+    for name, declared in problem.noise.items():
+        if declared is not None:
+            said.append(noise_in_words({name: declared}))
+        elif name not in problem.yes_no:
+            said.append(
+                f"{noise_in_words({name: found[name]})}, as its values say"
+                if name in found
+                else f"{one_line(name)} to be inferred"
+            )
+    return said
+
+
 def noise_as_of_last_question(evaluations: Collection[Evaluation]) -> tuple[int, dict[str, float | None]] | None:
     """The last question that knew of it, and the noise that was kept with it, of outcomes where nobody declared it."""
     asked = [e for e in evaluations if e.why is not None and "noise" in e.why]

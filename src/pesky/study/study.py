@@ -348,8 +348,13 @@ class Study(StudyData):
         with self._deciding:
             return self._surrogates.believe(self.evaluations)[0]
 
-    def grounds(self, evaluations: Mapping[int, Evaluation] | None = None) -> Grounds:
-        """What answers rest on, for those who look closer: all that was told and is believed, or what some tell."""
+    def grounds(self, evaluations: Mapping[int, Evaluation] | None = None, *, after: Grounds | None = None) -> Grounds:
+        """What answers rest on, for those who look closer: all that was told and is believed, or what some tell.
+
+        With the grounds that there were `after` less was told, it is quick: hyperparameters stay as they were.
+        """
+        if evaluations is not None and after is not None:
+            return after.after(self._surrogates.anew(), evaluations)
         if evaluations is not None:
             return Grounds.of(self._surrogates.anew(), evaluations)
         with self._deciding:

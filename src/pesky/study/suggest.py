@@ -283,7 +283,9 @@ class Suggester:
             return context, acquisition
         belief = full.context.belief
         if full.data != data:
-            belief = self.surrogates.condition(belief, full.observations, evaluations)
+            belief = self.surrogates.condition(
+                belief, self.surrogates.observations_like(full.observations, evaluations)
+            )
         context = self._context(belief, evaluations, generator)
         return context, self.rule.update(full.acquisition, context)
 

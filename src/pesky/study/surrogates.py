@@ -245,13 +245,15 @@ class Surrogates:
         spread = self.model.condition(measured, _constant(h, relevant), self._snap)
         return self._completed(spread, o)
 
-    def condition(self, before: Belief, units: Observations, evaluations: Mapping[int, Evaluation]) -> Belief:
-        """The belief given all measurements, at the hyperparameters of an earlier one and in the units of its data."""
+    def observations_like(self, units: Observations, evaluations: Mapping[int, Evaluation]) -> Observations:
+        """Everything measured but what the last belief left out, in the units of earlier data."""
+        return self.observations(evaluations, self._unchanged(evaluations, self._last)).in_units_of(units)
+
+    def condition(self, before: Belief, o: Observations) -> Belief:
+        """The belief given these observations, at the hyperparameters of an earlier one: they are in its units."""
         gp = without_exact_rows(without_conditions(before))
         assert isinstance(self.model, GP)
         assert isinstance(gp, GaussianProcess)
-        left_out = self._unchanged(evaluations, self._last)
-        o = self.observations(evaluations, left_out).in_units_of(units)
         return self._condition(self._measured(o), gp.hyperparameters, o)
 
     def _fit(

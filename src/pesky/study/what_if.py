@@ -23,6 +23,8 @@ class Price:
     expected: float
     """Of the objective."""
     deviation: float
+    interval: tuple[float, float]
+    """Holds the objective's value with a probability of 90 %."""
     is_confident: bool
     """Whether a point is known to hold every constraint with its confidence."""
 
@@ -130,5 +132,5 @@ def _tradeoff(grounds: Grounds, k: int) -> Tradeoff:
         if times and _contradicts(grounds.problem, k, threshold):
             continue
         best = best_anywhere(grounds.under({k: threshold}))
-        prices.append(Price(threshold, best.expected, best.deviation, best.is_confident))
+        prices.append(Price(threshold, best.expected, best.deviation, best.interval, best.is_confident))
     return Tradeoff(str(constraint), objective, tuple(prices))
