@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from pesky import Choice, Problem, Real, Study, Task
 
 ACIDS = ("HCl", "H2SO4", "HNO3", "citric")
@@ -33,7 +31,7 @@ def test_an_option_that_data_of_the_users_own_left_out_is_asked_for_at_the_best_
     assert "No value of f is known with acid = citric: " in study.recommend().advice
     asked = study.ask()
     assert asked.params == {**best.params, "acid": "citric"}
-    assert (asked.why or {})["kind"] == "initial"
+    assert (asked.why or {})["kind"] == "untried"
     assert study.ask().params["acid"] != "citric" or study.decision is not None  # it is awaited, and not asked again
     x: Any = asked.params["x"]
     study.tell(asked, {"f": f(x, "citric"), "g": x})
@@ -44,7 +42,7 @@ def test_an_option_that_data_of_the_users_own_left_out_is_asked_for_at_the_best_
 def test_what_failed_was_tried():
     study = with_data(MIXED)
     study.fail(study.ask(), "burst")
-    assert (study.ask().why or {})["kind"] != "initial"
+    assert (study.ask().why or {})["kind"] != "untried"
 
 
 def test_a_value_of_a_constraint_alone_does_not_tell_of_the_objective():
@@ -65,21 +63,23 @@ def test_of_many_options_the_model_decides():
     study = Study(Problem({"x": Real(0, 1), "o": many}, minimize="f"), seed=0)
     for i in range(6):
         study.add({"x": i / 5, "o": "o1"}, {"f": i / 5})
-    assert (study.ask().why or {})["kind"] != "initial"
+    assert (study.ask().why or {})["kind"] != "untried"
 
 
-@pytest.mark.parametrize("count", [3, 4])
-def test_from_nothing_each_is_tried_in_the_first_few(count):
-    study = Study(Problem(SPACE, maximize="f"), seed=1, initial=count)
-    for _ in range(count + 3):
-        asked = study.ask()
-        study.tell(asked, {"f": f(**asked.params)})
-    assert {e.params["acid"] for e in study.evaluations.values()} == set(ACIDS)
+def test_before_there_are_many_values_the_rule_decides():
+    study = with_data(MIXED, ACIDS[:3])
+    for id_ in (15, 16, 17):
+        study.exclude(id_, "less")
+    assert (study.ask().why or {})["kind"] != "untried"
+
+
+def test_where_all_questions_are_the_rules_own_they_are():
+    assert (with_data(MIXED, confirming_share=0.0).ask().why or {})["kind"] != "untried"
 
 
 def test_it_is_asked_for_where_constraints_on_parameters_allow_for_it():
     wide = {"x": Real(0, 1), "y": Real(0, 1), "acid": Choice(ACIDS)}
     study = Study(Problem(wide, maximize="f", constraints=["x + y <= 1"]), seed=0)
-    for x, y, acid in ((0.3, 0.9, "HCl"), (0.3, 0.1, "H2SO4"), (0.8, 0.1, "HNO3")):
-        study.add({"x": x, "y": y, "acid": acid}, {"f": f(x, acid) + 50 * y})
+    for i in range(16):
+        study.add({"x": i / 40, "y": 0.1 if i == 12 else 0.95, "acid": ACIDS[i % 3]}, {"f": f(i / 40, ACIDS[i % 3])})
     assert study.ask().params == {"x": 0.3, "y": 0.1, "acid": "citric"}

@@ -29,6 +29,7 @@ KINDS = {
     "enqueued": "what was to be measured before anything else, by its user's wish",
     "confirming": "to confirm the recommendation: it would be this point, and not all of it was measured",
     "improving": "where a better measured point is most to be expected: every fifth question or so goes to the answer",
+    "untried": "an option that the objective was never measured with, at the best point: before it is written off",
     "seeking": "where all constraints most probably hold: hardly a function that fits the data has a feasible point",
     "full": "what the rule finds worth most for its price",
     "update": "what the rule finds worth most for its price, from the last full analysis updated with new data",

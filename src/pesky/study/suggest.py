@@ -49,6 +49,7 @@ from pesky.study.reconsider import is_among, is_mostly_left
 from pesky.study.surrogates import DataKey, Surrogates, data_key
 from pesky.study.task_options import task_options
 from pesky.study.time_budget import Level, TimeBudget
+from pesky.study.untried import untried_question
 
 MAX_RETRIES = 5
 """How often who asks decides again because others asked meanwhile what leaves the question little to tell, before any
@@ -120,6 +121,10 @@ class Suggester:
             self.surrogates.check_known()
             if (first := self.design.next(learnt, tasks, known)) is not None:
                 return replace(first, why={"kind": "initial"})
+            if self.confirming_share and not request.confirm:
+                untried = untried_question(self.problem, self.space, self.region, learnt, tasks)
+                if untried is not None:
+                    return untried
             if (confirming := self._confirming(evaluations, tasks, request.confirm, is_retry)) is not None:
                 # an early question rests on the belief of questions, which is at hand
                 left_out = self.surrogates.outliers(evaluations) if request.confirm else self.surrogates.left_out
