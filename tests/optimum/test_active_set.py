@@ -77,6 +77,13 @@ def test_a_row_of_few_values_keeps_them_all():
     assert not parted.others.mask[1].any()
 
 
+def test_of_a_row_without_noise_as_many_are_kept_as_are_exact():
+    o, h = measured((300, 150))
+    free = h._replace(noise=torch.tensor([1e-10, 1.0], dtype=torch.float64) * h.noise)
+    parted = chosen(replace(o, noise=torch.tensor([0.0, NOISE], dtype=torch.float64)), free)
+    assert [len(values(parted.kept, row)) for row in range(2)] == [120, 60]
+
+
 def test_it_is_the_same_every_time():
     o, h = measured((300, 150))
     assert torch.equal(chosen(o, h).kept.X, chosen(o, h).kept.X)

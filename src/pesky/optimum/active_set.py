@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from pesky.model import through
 from pesky.model.belief import Belief, hyperparameter_samples, repeats, union
-from pesky.model.hyper import Hyperparameters
+from pesky.model.hyper import Hyperparameters, is_noise_free
 from pesky.numerics.rng import Seed, draw_seed, source_of
 from pesky.observations import Observations, evenly
 from pesky.optimum.measured import MOST_MEASURED, expected_rank, lowest_ranked
@@ -61,9 +61,11 @@ def active_set(
     rough = believe(_parted(o, [torch.cat(each) for each in zip(all_over, in_order, strict=True)]))
     places = _places(rough, o, space, seed)
     may_repeat = (~o.likelihoods.is_gaussian).tolist()
+    # of a row without noise the others are not heard
+    is_exact = is_noise_free(h.noise, h.amplitude).reshape(-1, len(Z)).all(0).tolist()
     near = [
-        _with_nearest(own, far, (places - 0.5) / scale, KEPT, repeat)
-        for own, far, scale, repeat in zip(Z, all_over, lengthscale, may_repeat, strict=True)
+        _with_nearest(own, far, (places - 0.5) / scale, through.EXACT if exact else KEPT, repeat)
+        for own, far, scale, exact, repeat in zip(Z, all_over, lengthscale, is_exact, may_repeat, strict=True)
     ]
     return _parted(o, near)
 
