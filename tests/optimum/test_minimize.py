@@ -35,7 +35,7 @@ def on_grid(values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 def test_polished_minimizers_are_feasible_and_match_a_fine_grid():
     belief = make_belief(rows=3, lengthscale=0.35, amplitude=4.0, seed=1)
-    paths = draws(belief, 40)
+    paths = draws(belief)
     best, feasible = on_grid(paths.values(GRID))
     found = minimizers(paths, candidates(800), belief.amplitude.sqrt(), 15)
     value = paths.at(found.x)[0]

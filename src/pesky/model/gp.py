@@ -381,11 +381,11 @@ class GaussianProcess:
         return evaluate
 
     def paths(self, count: int, source: Source) -> RandomFeaturePaths:
-        shape, half, pairs, d = tuple(self.amplitude.shape), -(-count // 2), FEATURES // 2, self.X.shape[-1]
+        shape, pairs, d = tuple(self.amplitude.shape), FEATURES // 2, self.X.shape[-1]
 
         def draw(width: int, widths: list[int] | None = None) -> Tensor:
             # Drawn in single precision, at a third of the time: seven digits of a random number are enough.
-            return normal(source, *shape, half, width, like=self.y, dtype=torch.float32, widths=widths)
+            return normal(source, *shape, count, width, like=self.y, dtype=torch.float32, widths=widths)
 
         frequency = self._for_rows(frequencies(self.kernel, pairs, d, source).to(self.y))
         scale = (self.amplitude / pairs).sqrt()[..., None, None]
@@ -393,7 +393,8 @@ class GaussianProcess:
         phase = self.scaled_inputs @ frequency.mT
         prior = phase.cos() @ cosine.mT + phase.sin() @ sine.mT
         noise = self._drawn_noise(draw(self.X.shape[-2], self._data_of_each()).flip(-1).mT)
-        lacking = self._solve(torch.where(self._there[..., None], -prior - noise, 0.0))
+        residual = (self._values - self.prior_mean[..., None])[..., None] - prior - noise
+        solved = self._solve(torch.where(self._there[..., None], residual, 0.0))
         return RandomFeaturePaths(
             kernel=self.kernel,
             inputs=self.scaled_inputs,
@@ -402,11 +403,9 @@ class GaussianProcess:
             frequency=frequency,
             cosine=cosine,
             sine=sine,
-            correction=self.amplitude[..., None, None] * lacking.mT,
+            correction=self.amplitude[..., None, None] * solved.mT,
             snap=self.snap,
             free=self._free,
-            center=self.amplitude[..., None] * self.weights,
-            count=count,
         )
 
     def _for_rows(self, frequency: Float[Tensor, "*w r d"]) -> Float[Tensor, "*#f r d"]:

@@ -25,9 +25,7 @@ SINGLE, ROUGH = torch.float32, 1e-4
 class RandomFeaturePaths:
     """m draws z(x) = mean + phi(x)^T theta + k(x, X) v, with cosine and sine features of shared frequencies.
 
-    Pairs of cosine and sine make the prior variance exact at every x, whatever the number of frequencies r. With a
-    center there are h = ceil(m / 2) of these by which the draws differ from the posterior mean: one adds each of them
-    to it and another takes it off, which is as probable, so that h are drawn, solved for and looked at instead of m.
+    Pairs of cosine and sine make the prior variance exact at every x, whatever the number of frequencies r.
     """
 
     kernel: Kernel
@@ -35,17 +33,13 @@ class RandomFeaturePaths:
     lengthscale: Float[Tensor, "*b j d"]
     prior_mean: Float[Tensor, "*b j"]
     frequency: Float[Tensor, "*#f r d"]
-    cosine: Float[Tensor, "*b j h r"]
-    sine: Float[Tensor, "*b j h r"]
-    correction: Float[Tensor, "*b j h n"]
+    cosine: Float[Tensor, "*b j m r"]
+    sine: Float[Tensor, "*b j m r"]
+    correction: Float[Tensor, "*b j m n"]
     """Weights of the data's kernels, times the amplitude."""
     snap: Callable[[Tensor], Tensor] | None
     free: Bool[Tensor, " d"]
     """Dimensions along which the draws vary smoothly."""
-    center: Float[Tensor, "*b j n"] | None = None
-    """Such weights of the posterior mean; None where every draw has its own of all, h = m."""
-    count: int = 0
-    """With a center: m."""
 
     def _scale(self, X: Float[Tensor, "*b x d"]) -> Float[Tensor, "*b j x d"]:
         X = self.snap(X) if self.snap else X
@@ -58,15 +52,10 @@ class RandomFeaturePaths:
         return self._values(X, self._rough_dtype)
 
     def at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b j m"], Float[Tensor, "*b j m d"]]:
-        return self._at(X, self) if self.center is None else self.select(self._all).at(X)
+        return self._at(X, self)
 
     def roughly_at(self, X: Float[Tensor, "*b m d"]) -> tuple[Float[Tensor, "*b j m"], Float[Tensor, "*b j m d"]]:
-        return self._at(X, self._rounded) if self.center is None else self.select(self._all).roughly_at(X)
-
-    @property
-    def _all(self) -> Int[Tensor, "*b m"]:
-        batch = self.cosine.shape[:-3]
-        return torch.arange(self.count, device=self.cosine.device).expand(*batch, self.count)
+        return self._at(X, self._rounded)
 
     @cached_property
     def _rough_dtype(self) -> torch.dtype:
@@ -83,7 +72,6 @@ class RandomFeaturePaths:
         """Of the weights of a draw's features, which are within 1, in prior deviations: it bounds rounding errors."""
         weights = (self.cosine, self.sine, self.correction)
         total = torch.stack([each.abs().sum(-1).amax(-1) for each in weights]).sum(0)
-        total = total if self.center is None else total + self.center.abs().sum(-1)
         # cosine and sine have half of the variance each
         return float((total / self.cosine.square().sum(-1).mean(-1).clamp(min=1e-300).sqrt()).max())
 
@@ -93,11 +81,7 @@ class RandomFeaturePaths:
         to_data = correlations(self.kernel, self.inputs, X)
         features = torch.cat([phase.cos(), phase.sin(), to_data.to(dtype)], -2)
         weights = torch.cat([each.to(dtype) for each in (self.cosine, self.sine, self.correction)], -1)
-        found = product(weights, features)
-        if self.center is None:
-            return found.add_(self.prior_mean[..., None, None].to(dtype))
-        mean = (self.prior_mean[..., None, None] + self.center[..., None, :] @ to_data).to(dtype)
-        return torch.cat([mean + found, mean - found], -2)[..., : self.count, :]
+        return product(weights, features).add_(self.prior_mean[..., None, None].to(dtype))
 
     def _at(
         self, X: Float[Tensor, "*b m d"], weights: RandomFeaturePaths
@@ -115,26 +99,19 @@ class RandomFeaturePaths:
         return value, torch.where(self.free, gradient / self.lengthscale[..., None, :], 0.0)
 
     def select(self, index: Int[Tensor, "*b r"]) -> RandomFeaturePaths:
-        h = self.cosine.shape[-2]
-        rows = (index % h)[..., None, :, None]
+        rows = index[..., None, :, None]
 
         def take(weights: Tensor) -> Tensor:
             shape = (*weights.shape[:-2], index.shape[-1], weights.shape[-1])
             return torch.gather(weights, -2, rows.expand(shape))
 
-        cosine, sine, correction = map(take, (self.cosine, self.sine, self.correction))
-        if self.center is not None:
-            sign = torch.where(index < h, 1.0, -1.0).to(cosine)[..., None, :, None]
-            cosine, sine = cosine * sign, sine * sign
-            correction = torch.addcmul(self.center[..., None, :], correction, sign)
-        some = replace(self, cosine=cosine, sine=sine, correction=correction, center=None)
+        some = replace(self, cosine=take(self.cosine), sine=take(self.sine), correction=take(self.correction))
         if "_largest_sum" in vars(self):
             vars(some)["_largest_sum"] = self._largest_sum  # which bounds those of some, too
         return some
 
     def replaced(self, which: Bool[Tensor, " w"], others: RandomFeaturePaths) -> RandomFeaturePaths:
-        """These, with the ones of some of the studies in lockstep replaced: of draws that were selected."""
-        assert self.center is None
+        """These, with the ones of some of the studies in lockstep replaced."""
 
         def merge(name: str) -> Tensor:
             whole = getattr(self, name).clone()
