@@ -3,11 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from pesky.problem import Choice
 from pesky.store import Evaluation
 from pesky.study.grounds import Grounds
 from pesky.study.measured import holds_all
 from pesky.study.recommendation import Recommendation
+from pesky.study.untried import options_without
 
 NAMED = 4
 """Options that are named, if they are more."""
@@ -149,17 +149,10 @@ def contradicted(grounds: Grounds, found: Recommendation) -> list[str]:
 
 def untried(grounds: Grounds, found: Recommendation) -> list[str]:
     """Which options have no value of the objective, where there is an answer: they may be better than it."""
-    problem, objective = grounds.problem, grounds.problem.objective
-    if objective in problem.known or not found.is_confident:
-        return []
-    points = [point for point in grounds.points if objective in point.told]
-    missing = [
-        f"{name} = {option}"
-        for name, parameter in problem.parameters.items()
-        if isinstance(parameter, Choice) and name in problem.depends_on(objective)
-        for option in parameter.options
-        if all(point.params.get(name) != option for point in points)
-    ]
+    objective = grounds.problem.objective
+    told = [point.params for point in grounds.points if objective in point.told]
+    without = options_without(grounds.problem, told) if found.is_confident else ()
+    missing = [f"{name} = {option}" for name, option in without]
     if not missing:
         return []
     named = ", ".join(missing[:NAMED]) + (f" and {len(missing) - NAMED} more" if len(missing) > NAMED else "")

@@ -45,14 +45,21 @@ def untried_question(
 def untried_options(problem: Problem, evaluations: Mapping[int, Evaluation]) -> Iterator[tuple[str, Option]]:
     """Those that it was high time to ask for."""
     objective = problem.objective
-    if objective in problem.known:
+    asked = [e.params for e in evaluations.values() if objective in e.outcomes or _is_tried(problem, e)]
+    for name, option in options_without(problem, asked):
+        choice = problem.parameters[name]
+        if isinstance(choice, Choice) and len(choice.options) <= min(FEW_OPTIONS, len(asked) // PATIENCE):
+            yield name, option
+
+
+def options_without(problem: Problem, measured: Sequence[Mapping[str, Option]]) -> Iterator[tuple[str, Option]]:
+    """The options that matter to the objective, and that none of these points has; none if the objective is known."""
+    if problem.objective in problem.known:
         return
-    asked = [e for e in evaluations.values() if objective in e.outcomes or _is_tried(problem, e)]
-    for name in problem.depends_on(objective):
-        parameter = problem.parameters[name]
-        if isinstance(parameter, Choice) and len(parameter.options) <= min(FEW_OPTIONS, len(asked) // PATIENCE):
-            tried = {e.params.get(name) for e in asked}
-            yield from ((name, option) for option in parameter.options if option not in tried)
+    for name in problem.depends_on(problem.objective):
+        if isinstance(choice := problem.parameters[name], Choice):
+            present = {params.get(name) for params in measured}
+            yield from ((name, option) for option in choice.options if option not in present)
 
 
 def _is_tried(problem: Problem, e: Evaluation) -> bool:
