@@ -29,6 +29,17 @@ def test_the_best_is_sought_where_the_margin_allows():
     assert (best.x[:, 0] >= 0.5).all()
 
 
+def test_the_best_within_a_curved_margin_is_at_its_edge_and_not_beyond():
+    """Within the circle around (0.5, 0.5) that cuts both peaks off, the nearest points to these."""
+    middle, radius = torch.tensor([0.5, 0.5]), 0.2
+    best = maximize(bumps, CANDIDATES, margin=lambda x: radius**2 - (x - middle).square().sum(-1))
+    apart = (best.x - middle).norm(dim=-1)
+    assert (apart <= radius).all()
+    torch.testing.assert_close(apart, torch.full_like(apart, radius), rtol=0, atol=2e-3)
+    edge = middle + radius * torch.nn.functional.normalize(PEAKS - middle, dim=-1)
+    assert (best.value >= bumps(edge).diagonal() - 1e-3).all()
+
+
 def test_where_no_point_is_allowed_the_least_forbidden_are():
     best = maximize(bumps, CANDIDATES, margin=lambda x: x[:, 0] - 2.0)
     assert (best.x[:, 0] > 0.9).all()

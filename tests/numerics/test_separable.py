@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from pesky.numerics import separable, sqp
+from pesky.numerics import quadratic, separable
 from pesky.test_functions.toy import OPTIMUM_VALUE, toy_truth
 
 
@@ -31,7 +31,7 @@ def test_programs_are_those_of_sqp_with_a_diagonal_hessian(d, k):
     p, multiplier = separable.separable_program(*(each.numpy() for each in given), iterations=12)
     hessian, normals = torch.diag_embed(curvature.mT), normals.permute(2, 0, 1)
     sides = (gradient.mT, normals, offsets.mT, low.mT, high.mT, elasticity[:, None])
-    programs = sqp.quadratic_program(*(each.numpy() for each in (hessian, *sides)), iterations=12)
+    programs = quadratic.quadratic_program(*(each.numpy() for each in (hessian, *sides)), iterations=12)
     np.testing.assert_allclose(p.T, programs[0], rtol=0, atol=1e-9)
     np.testing.assert_allclose(multiplier.T, programs[1], rtol=1e-5, atol=1e-9)
 

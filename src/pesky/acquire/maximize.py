@@ -19,6 +19,8 @@ FINALISTS = 32
 """Candidates of each task that a rough look leaves."""
 SETTLED = 1e-3
 """An ascent ends that gained less than this share of its value in two steps: the question is as good."""
+BACK = (1e-6, 1e-4, 1e-2, 1e-1, 1.0)
+"""Its last step may end a little outside of the margin: shares of the way back to its start, which was inside."""
 
 
 class Best(NamedTuple):
@@ -146,12 +148,13 @@ def _ascend(
     how_far = {"radius": radius, "steps": effort.steps, "tolerance": 1e-5, "worthwhile": Climbing()}
     found = sqp.minimize(descend, first, zero, one, **how_far)
     end, value = found.x.view(x.shape), -found.values[:, 0].view(x.shape[:-1])
-    if margin is None:
+    if margin is None or not bool((margin(end) < 0).any()):
         return end, value
-    # The last step may end a little outside; its start was inside.
     with torch.no_grad():
-        outside = margin(end) < 0
-        return torch.where(outside[..., None], x, end), torch.where(outside, own(x), value)
+        inside = end
+        for share in BACK:
+            inside = torch.where((margin(inside) < 0)[..., None], torch.lerp(end, x, share), inside)
+        return inside, torch.where((inside == end).all(-1), value, own(inside))
 
 
 class Climbing:

@@ -160,30 +160,33 @@ class GaussianProcess:
         root = self.y.new_empty(*shape, n, n)
         noise = self.noise[..., None] if self.data_noise is None else self.data_noise
         given = (self._inputs, self._values, self._there, self.hyperparameters, noise)
-        for own, part in zip(root.view(-1, n, n), in_parts(*given, one=True), strict=True):
-            factor = self._factor_of_one(*part)
-            m = len(factor)
-            own[:m, :m], own[:m, m:], own[m:, :m] = factor, 0.0, 0.0
-            own[m:, m:] = torch.eye(n - m, dtype=own.dtype)
+        flat, at = root.view(-1, n, n), 0
+        for part in in_parts(*given):
+            factors = self._factors_of_some(*part)
+            count, m = factors.shape[:2]
+            own = flat[at : at + count]
+            own[:, :m, :m], own[:, :m, m:], own[:, m:, :m] = factors, 0.0, 0.0
+            own[:, m:, m:] = torch.eye(n - m, dtype=own.dtype)
+            at += count
         return root
 
-    def _factor_of_one(
+    def _factors_of_some(
         self,
         X: Float[Tensor, "i m d"],
         _: Float[Tensor, "i m"],
         mask: Bool[Tensor, "i m"],
         h: Hyperparameters,
         noise: Float[Tensor, "*i #m"],
-    ) -> Float[Tensor, "m m"]:
-        """That of one row, whose matrix is large: of its lower half, unless that fails."""
-        if bool(mask.all()):
+    ) -> Float[Tensor, "i m m"]:
+        """Those of some rows; of a single one, whose matrix is large, from its lower half unless that fails."""
+        if len(X) == 1 and bool(mask.all()):
             gram = lower_correlations(self.kernel, ((X - 0.5) / h.lengthscale[..., None, :])[0]).mul_(h.amplitude)
             gram.diagonal().add_(noise[0] + JITTER * h.amplitude)
             factor, failed = torch.linalg.cholesky_ex(gram)
             if not bool(failed):
-                return factor
+                return factor[None]
         gram = padded_gram(self.kernel, X, mask, h, noise.expand(mask.shape))
-        return cholesky(gram, h.amplitude, jitter=JITTER)[0]
+        return cholesky(gram, h.amplitude, jitter=JITTER)
 
     @cached_property
     def weights(self) -> Float[Tensor, "*b j n"]:

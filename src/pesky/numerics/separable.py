@@ -150,7 +150,7 @@ def separable_program(
 ) -> tuple[Float[ndarray, "d b"], Float[ndarray, "k b"]]:
     """Solution p and multipliers of min p'Hp/2 + g'p, low <= p <= high, Np + offsets + t >= 0, t >= 0; H is diagonal.
 
-    The same interior point method as `sqp.quadratic_program`, whose docstring has its equations. What is left of them,
+    The same interior point method as `quadratic_program`, whose docstring has its equations. What is left of them,
 
         [D + N' diag(lam / room) N] dp = right,     D = H + diag(beta / below + alpha / above),
 

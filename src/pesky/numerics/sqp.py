@@ -15,7 +15,9 @@ from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 from torch import Tensor
 
+from pesky.numerics import quadratic
 from pesky.numerics.newton import secant
+from pesky.numerics.quadratic import INNER, box_program, shortfall, times
 
 Evaluate = Callable[..., tuple[Tensor, Tensor]]
 """x (b, d) -> values (b, 1 + K) and gradients (b, 1 + K, d); column 0 is the objective.
@@ -29,25 +31,24 @@ They may be about right: they are corrected by how the gradient changed in the l
 
 
 class Progress(NamedTuple):
-    """How far the elements have come."""
+    """How far the elements have come, before a step."""
 
     values: Float[Tensor, "b j"]
     expected: Float[Tensor, " b"]
-    """By how much the last step was to lower the objective, violations at their price."""
+    """By how much the step is to lower the objective, violations at their price."""
     gained: Float[Tensor, " b"]
-    """By how much it did; zero where it was not taken."""
+    """By how much the last one did; zero where it was not taken."""
     steps: int
+    """That are behind."""
 
 
 Worthwhile = Callable[[Progress], Tensor]
-"""Whether each element is worth another step."""
+"""Whether each element's step is worth an evaluation."""
 
 ELASTICITY, MOST_ELASTICITY = 20.0, 1e6
 """Price of violating a linearized constraint, in units of the objective's scale: large, but it keeps every
 subproblem solvable when the linearized constraints contradict each other. Where violations turn out to be worth that
 price it rises: between two constraints that nearly exclude each other any fixed one would be too low."""
-INNER = 8
-"""Iterations of a quadratic program: to a thousandth or so of what its step gains. Two more are two more digits."""
 LEAST_CURVATURE = 1e-6
 """The least of any direction, beside that of the others."""
 
@@ -57,6 +58,8 @@ class Minimum(NamedTuple):
     values: Float[Tensor, "b j"]
     violation: Float[Tensor, " b"]
     """Largest constraint violation, in units of `scale`; zero where feasible."""
+    beyond: Float[Tensor, "b d"]
+    """Where the step leads that was not worth an evaluation; `x` if there was none."""
 
 
 @np.errstate(all="ignore")  # what is no number is not gone to
@@ -80,7 +83,7 @@ def minimize(
     The merit is the objective plus priced violations, so a point may be a little infeasible: see `violation`. `radius`
     is the first trust radius and `tolerance` the step length at which an element is done, both in units of the box;
     `scale` are the units of each function. The elements end together, once all are done, or all of their `group`. With
-    `worthwhile` each ends by itself, once it is done or not worth another step, and only those that go on are
+    `worthwhile` each ends by itself, before a step that is too short or not worth it, and only those that go on are
     evaluated. Without `curvature` the steps are all that tells of second derivatives. `inner` iterations solve the
     quadratic program of a step.
     """
@@ -114,63 +117,75 @@ def minimize(
     hessian = bent(np.zeros_like(values[:, 1:]), everything, hessian)
     penalty = np.ones_like(values[:, 1:])
     elasticity = np.full_like(x[:, :1], ELASTICITY)
-    running = np.ones_like(x[:, 0], dtype=bool)
+    held = None
     groups = np.zeros_like(everything) if group is None else group.cpu().numpy()
+    running = np.ones_like(everything, dtype=bool)
+    # Of all elements; all else is of those that go on, `some`, alone.
+    some, best, values_of_best, beyond = everything, x.copy(), values * unit, x.copy()
+    gained = np.zeros_like(values[:, 0])
 
     for step in range(steps):
-        some = everything if worthwhile is None else everything[running]
         low, high = np.maximum(low_end - x, -trust * width), np.minimum(high_end - x, trust * width)
-        p, multiplier = np.zeros_like(x), np.zeros_like(values[:, 1:])
-        model, box = (hessian[some], gradients[some, 0]), (low[some], high[some])
         if values.shape[1] > 1:
-            linear = gradients[some, 1:], values[some, 1:]
-            p[some], multiplier[some] = quadratic_program(*model, *linear, *box, elasticity[some], inner)
+            program = (hessian, gradients[:, 0], gradients[:, 1:], values[:, 1:], low, high, elasticity)
+            p, multiplier, held = quadratic.solve(*program, held, inner)
         else:
-            p[some] = box_program(*model, *box)
+            p, multiplier = box_program(hessian, gradients[:, 0], low, high), values[:, 1:]
+            held = multiplier
         trial = np.clip(x + p, low_end, high_end)
-        trial_values, trial_gradients = values.copy(), gradients.copy()
-        of_some, slopes_of_some = numbers(trial[some], some)
-        trial_values[some], trial_gradients[some] = of_some / unit[some], slopes_of_some / unit[some][..., None]
-
         penalty = np.maximum(1.5 * multiplier, 0.5 * (penalty + multiplier))
         predicted = (
             -(gradients[:, 0] * p).sum(-1)
-            - 0.5 * (p * _times(hessian, p)).sum(-1)
-            + (penalty * (_shortfall(values[:, 1:]) - _shortfall(values[:, 1:] + _times(gradients[:, 1:], p)))).sum(-1)
+            - 0.5 * (p * times(hessian, p)).sum(-1)
+            + (penalty * (shortfall(values[:, 1:]) - shortfall(values[:, 1:] + times(gradients[:, 1:], p)))).sum(-1)
         )
-        actual = _merit(values, penalty) - _merit(trial_values, penalty)
-        better = (actual > 0) & np.isfinite(trial_values).all(-1) & np.isfinite(trial_gradients).all((-2, -1))
-        better = better & running
-        ratio = actual / np.maximum(predicted, 1e-300)
-
         length = np.abs(p / width).max(-1, keepdims=True)
+        is_costly = multiplier > 0.9 * elasticity
+        if worthwhile is not None:
+            expected = np.zeros_like(gained)
+            expected[some] = predicted * unit[some, 0]
+            now = (torch.from_numpy(each.copy()).to(start) for each in (values_of_best, expected, gained))
+            goes_on = worthwhile(Progress(*now, steps=step)).cpu().numpy()[some]
+            goes_on &= (length[:, 0] >= tolerance) | np.any(is_costly & (values[:, 1:] < -1e-6), axis=-1)
+            ends = ~goes_on & np.isfinite(trial).all(-1)
+            beyond[some[ends]] = trial[ends]
+            if not goes_on.any():
+                break
+            if not goes_on.all():
+                some, running, x, p, trial, length = (each[goes_on] for each in (some, running, x, p, trial, length))
+                values, gradients, hessian, trust = (each[goes_on] for each in (values, gradients, hessian, trust))
+                multiplier, penalty, elasticity, held, predicted = (
+                    each[goes_on] for each in (multiplier, penalty, elasticity, held, predicted)
+                )
+                is_costly = is_costly[goes_on]
+
+        trial_values, trial_gradients = numbers(trial, some)
+        trial_values, trial_gradients = trial_values / unit[some], trial_gradients / unit[some][..., None]
+        actual = _merit(values, penalty) - _merit(trial_values, penalty)
+        better = (actual > 0) & np.isfinite(trial_values).all(-1) & np.isfinite(trial_gradients).all((-2, -1)) & running
+        ratio = actual / np.maximum(predicted, 1e-300)
         trust = np.where((ratio < 0.25)[:, None], 0.35 * length, trust)
         trust = np.where(((ratio > 0.75) & (length[:, 0] > 0.99 * trust[:, 0]))[:, None], 2.5 * trust, trust)
         trust = np.minimum(trust, 1.0)
 
         change = trial_gradients - gradients
         of_lagrangian = change[:, 0] - (multiplier[:, None] @ change[:, 1:])[:, 0]
-        there = bent(multiplier[some], some, hessian[some])
-        hessian[some] = np.where(better[some][:, None, None], there, hessian[some])
-        hessian = secant(hessian, p, of_lagrangian)
-        is_worth = np.any((multiplier > 0.9 * elasticity) & (trial_values[:, 1:] < -1e-6), axis=-1)
+        there = bent(multiplier, some, hessian)
+        hessian = secant(np.where(better[:, None, None], there, hessian), p, of_lagrangian)
+        is_worth = np.any(is_costly & (trial_values[:, 1:] < -1e-6), axis=-1)
         elasticity = np.minimum(np.where(is_worth[:, None], 3 * elasticity, elasticity), MOST_ELASTICITY)
         x = np.where(better[:, None], trial, x)
         values = np.where(better[:, None], trial_values, values)
         gradients = np.where(better[:, None, None], trial_gradients, gradients)
-        goes_on = (length[:, 0] >= tolerance) | is_worth
+        best[some], beyond[some], values_of_best[some] = x, x, values * unit[some]
+        gained[some] = np.where(better, actual, 0.0) * unit[some, 0]
         if worthwhile is None:
-            running = running & _any_of_group(goes_on, groups)
-        else:
-            fell = np.stack([predicted, np.where(better, actual, 0.0)]) * unit[:, 0]
-            now, (expected, gained) = (torch.from_numpy(each).to(start) for each in (values * unit, fell))
-            is_worthwhile = worthwhile(Progress(now, expected, gained, step + 1)).cpu().numpy()
-            running = running & goes_on & is_worthwhile
-        if not running.any():
-            break
-    short = _shortfall((values * flat)[:, 1:])
-    violation = short.max(-1) if values.shape[1] > 1 else np.zeros_like(values[:, 0])
-    return Minimum(*(torch.from_numpy(each).to(start) for each in (x, values * unit, violation)))
+            running = running & _any_of_group((length[:, 0] >= tolerance) | is_worth, groups)
+            if not running.any():
+                break
+    short = shortfall((values_of_best / unit * flat)[:, 1:])
+    violation = short.max(-1) if short.shape[1] else np.zeros_like(best[:, 0])
+    return Minimum(*(torch.from_numpy(each).to(start) for each in (best, values_of_best, violation, beyond)))
 
 
 def in_groups(count: int, elements: int, like: Tensor) -> Int[Tensor, " b"]:
@@ -212,28 +227,9 @@ def _positive(hessian: Float[ndarray, "b d d"]) -> Float[ndarray, "b d d"]:
     return hessian
 
 
-def _times(matrix: Float[ndarray, "b n d"], vector: Float[ndarray, "b d"]) -> Float[ndarray, "b n"]:
-    return (matrix @ vector[..., None])[..., 0]
-
-
-def _solve(matrix: Float[ndarray, "b d d"], right: Float[ndarray, "b d"]) -> Float[ndarray, "b d"]:
-    """Solutions of positive definite systems; zeros where rounding errors have left none."""
-    try:
-        found = np.linalg.solve(matrix, right[..., None])[..., 0]
-    except np.linalg.LinAlgError:  # of one of them, which tells nothing of the others
-        found = _times(np.linalg.pinv(np.nan_to_num(matrix), hermitian=True), right)
-    if np.isfinite(found.sum()):
-        return found
-    return np.where(np.isfinite(found).all(-1, keepdims=True), found, 0.0)
-
-
-def _shortfall(c: Float[ndarray, "*b"]) -> Float[ndarray, "*b"]:
-    return np.maximum(-c, 0.0)
-
-
 def _merit(values: Float[ndarray, "b j"], penalty: Float[ndarray, "b k"]) -> Float[ndarray, " b"]:
     """Objective plus priced violations (exact penalty)."""
-    return values[:, 0] + (penalty * _shortfall(values[:, 1:])).sum(-1)
+    return values[:, 0] + (penalty * shortfall(values[:, 1:])).sum(-1)
 
 
 def _first_hessian(
@@ -242,107 +238,3 @@ def _first_hessian(
     """Diagonal whose unconstrained step is about one trust radius."""
     steepness = np.maximum(np.linalg.norm(gradient * width, axis=-1, keepdims=True), 1e-8) / trust
     return (steepness / width**2)[..., None] * np.eye(len(width))
-
-
-def box_program(
-    hessian: Float[ndarray, "b d d"],
-    gradient: Float[ndarray, "b d"],
-    low: Float[ndarray, "b d"],
-    high: Float[ndarray, "b d"],
-    iterations: int = 4,
-) -> Float[ndarray, "b d"]:
-    """Nearly the solution p of min p'Hp/2 + g'p, low <= p <= high, with low <= 0 <= high: projected Newton steps.
-
-    A few steps settle which bounds hold; what is left is no worse than the quadratic model itself.
-    """
-    p, eye = np.zeros_like(gradient), np.eye(gradient.shape[-1])
-    for _ in range(iterations):
-        slope = gradient + _times(hessian, p)
-        free = ~(((p <= low) & (slope > 0)) | ((p >= high) & (slope < 0)))
-        both = free[..., :, None] & free[..., None, :]
-        p = np.clip(p - _solve(np.where(both, hessian, eye), np.where(free, slope, 0.0)), low, high)
-    return p
-
-
-def quadratic_program(
-    hessian: Float[ndarray, "b d d"],
-    gradient: Float[ndarray, "b d"],
-    normals: Float[ndarray, "b k d"],
-    offsets: Float[ndarray, "b k"],
-    low: Float[ndarray, "b d"],
-    high: Float[ndarray, "b d"],
-    elasticity: Float[ndarray, "b 1"] | float,
-    iterations: int = INNER,
-) -> tuple[Float[ndarray, "b d"], Float[ndarray, "b k"]]:
-    """Solution p and multipliers of min p'Hp/2 + g'p, low <= p <= high, Np + offsets + t >= 0, t >= 0; N the normals.
-
-    The slack t costs `elasticity` e a unit, so that a solution always exists. Primal-dual interior point; all elements
-    take the same number of iterations.
-
-    Four kinds of slack s >= 0, each with a dual variable z >= 0:
-
-        below = p - low (z = beta), above = high - p (alpha), y = Np + offsets + t (lam), t (omega = e - lam).
-
-    The Karush-Kuhn-Tucker system is stationarity, Hp + g - N'lam - beta + alpha = 0 (by t: e - lam - omega = 0, which
-    stays so), with s z = mu in place of s z = 0. Newton's step for each product is z ds + s dz = mu - s z, with
-    d below = dp, d above = -dp, dy = N dp + dt, d omega = -d lam. Eliminated, from the last kind of slack to the first:
-
-        dt     = (mu - omega t + t d lam) / omega
-        d lam  = push - lam / room N dp,        room = y + (lam / omega) t,
-                                                push = (mu - lam y - (lam / omega) mu + lam t) / room
-        d beta = (mu - beta (below + dp)) / below, d alpha = (mu - alpha (above - dp)) / above
-
-    and what is left of stationarity is one symmetric positive definite system of d equations,
-
-        [H + diag(beta / below + alpha / above) + N' diag(lam / room) N] dp
-            = N' push - (Hp + g - N'lam) + mu / below - mu / above.
-    """
-    d, k = gradient.shape[-1], offsets.shape[-1]
-    normals_t = np.ascontiguousarray(normals.swapaxes(-2, -1))
-    # The elements are the last dimension, along which NumPy is quickest: they are more than what each has of anything.
-    p, width = 0.5 * (low + high).T, (high - low).T
-    linear = (_times(normals, p.T) + offsets).T
-    reach = np.maximum(_times(np.abs(normals), high - low).T, 1e-12)
-    short, elasticity = _shortfall(linear), np.broadcast_to(elasticity, (len(low), 1)).T
-    start = (np.abs(gradient.T) * width).sum(0) + elasticity * np.minimum(short, reach).sum(0)
-    start = np.maximum(start, 1e-12)
-    # All slacks, then all dual variables, and the same of their changes: with views of the parts.
-    now, change = np.empty((2, 4 * (d + k), len(low)))
-    (box, y, t, of_box, lam, omega), (d_box, d_y, d_t, d_of_box, d_lam, d_omega) = (
-        np.split(each, np.cumsum([2 * d, k, k, 2 * d, k])) for each in (now, change)
-    )
-    slack, dual = np.split(now, 2)
-    box[:d], box[d:] = np.maximum(p - low.T, 1e-300), np.maximum(high.T - p, 1e-300)
-    t[:] = short + reach
-    y[:] = linear + t
-    of_box[:] = start / box
-    lam[:] = np.minimum(start / y, 0.5 * elasticity)
-    omega[:] = elasticity - lam
-    slope = (_times(hessian, p.T) + gradient).T  # of the objective
-    diagonal = np.arange(d)
-    for _ in range(iterations):
-        mu = (0.1 / (2 * (d + k))) * (slack * dual).sum(0)
-        ratio = lam / omega
-        room = y + ratio * t
-        push = (mu * (1 - ratio) + lam * (t - y)) / room
-        weight, stiffness, inner = lam / room, of_box / box, mu / box
-        system = hessian + normals_t @ (weight.T[..., None] * normals)
-        system[:, diagonal, diagonal] += (stiffness[:d] + stiffness[d:]).T
-        right = _times(normals_t, (push + lam).T) + (inner[:d] - inner[d:] - slope).T
-        dp = _solve(system, right)
-
-        along = _times(normals, dp).T
-        np.subtract(push, weight * along, out=d_lam)
-        np.negative(d_lam, out=d_omega)
-        np.divide(mu + t * (d_lam - omega), omega, out=d_t)
-        np.add(along, d_t, out=d_y)
-        d_box[:d] = dp.T
-        np.negative(d_box[:d], out=d_box[d:])
-        np.subtract(inner - of_box, stiffness * d_box, out=d_of_box)
-        # 99 % of the way to where the first slack or dual variable would be zero, or a whole step
-        step = 0.99 / np.maximum(-(change / now).min(0), 0.99)
-        change *= step
-        now += change
-        p += d_box[:d]
-        slope += step * _times(hessian, dp).T
-    return np.clip(p.T, low, high), lam.T

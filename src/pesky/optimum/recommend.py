@@ -47,6 +47,10 @@ FIRST_STEPS, BEHIND, VIOLATION = 12, 4.0, 5.0
 """After so many steps a search ends that is behind the best one by so many times what its last step gained, where
 violations of a margin have this price."""
 
+LATELY, SMALL = 3, 1e-3
+"""A search ends that is short of margins by more than so many prior deviations, and at the speed of its last few steps
+would be at the end: what does not come to hold is no answer where something else does."""
+
 
 class Advice(NamedTuple):
     """One for each of the studies in lockstep, w."""
@@ -190,33 +194,42 @@ def _lowest(
 
     zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
     scale = deviation[..., None, :].expand(*w, count, -1).reshape(len(flat), -1)
-    goes_on = _descending(scale, doubt, studies(belief).numel())
+    goes_on = _Descending(scale, doubt, studies(belief).numel(), steps)
     how = {"radius": RADIUS, "scale": scale, "steps": steps, "tolerance": 1e-8, "inner": INNER}
     found = sqp.minimize(evaluate, flat, zero, one, **how, worthwhile=goes_on, curvature=curvature)
-    # The last step may still end a little outside: points short of it, towards the start, are offered as well.
+    # The last step was not looked at and may end a little outside: points short of it, towards the start, are offered.
     back = torch.tensor([0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1]).to(starts)[:, None, None]
-    return torch.lerp(found.x.view(*w, 1, count, d), starts[..., None, :, :], back).flatten(-3, -2)
+    ends, looked = (x.view(*w, 1, count, d) for x in (found.beyond, found.x))
+    return torch.cat([torch.lerp(ends, starts[..., None, :, :], back), looked], -3).flatten(-3, -2)
 
 
-def _descending(scale: Float[Tensor, "b i"], doubt: Float[Tensor, " b"], studies: int) -> sqp.Worthwhile:
-    """Whether each search is still on its way, and on none that another one of its study is on or ahead on.
+class _Descending:
+    """Whether each search is still on its way to what may be the answer, and not where another one of its study is.
 
-    `doubt` is the deviation of the objective where each of them is by now.
+    `doubt` is the deviation of the objective where each of them is by now; `studies` are as many, one after the other.
     """
 
-    def goes_on(progress: sqp.Progress) -> Bool[Tensor, " b"]:
-        of_study = (progress.values / scale).view(studies, -1, scale.shape[-1])
+    def __init__(self, scale: Float[Tensor, "b i"], doubt: Float[Tensor, " b"], studies: int, steps: int) -> None:
+        self._scale, self._doubt, self._studies, self._steps = scale, doubt, studies, steps
+        self._before: list[Tensor] = []
+
+    def __call__(self, progress: sqp.Progress) -> Bool[Tensor, " b"]:
+        unit = self._scale[:, 0]
+        of_study = (progress.values / self._scale).view(self._studies, -1, self._scale.shape[-1])
         apart = (of_study[:, :, None] - of_study[:, None]).abs().amax(-1)
-        is_on = (progress.expected > torch.maximum(SETTLED * scale[:, 0], MEANINGFUL * doubt)) & ~(apart < SAME).tril(
-            -1
-        ).any(-1).flatten()
+        is_behind = (apart < SAME).tril(-1).any(-1).flatten()
+        is_on = (progress.expected > torch.maximum(SETTLED * unit, MEANINGFUL * self._doubt)) & ~is_behind
+        violation = (-of_study[..., 1:]).clamp(min=0.0).sum(-1)
+        self._before.append(torch.stack([of_study[..., 0], violation]))
+        if len(self._before) > LATELY:
+            speed = (self._before[-1] - self._before[-1 - LATELY]).abs().amax(0) / LATELY
+            is_stuck = (violation > SMALL) & (violation > speed * (self._steps - progress.steps))
+            is_on &= ~(is_stuck & (violation < SMALL).any(-1, keepdim=True)).flatten()
         if progress.steps < FIRST_STEPS:
             return is_on
-        merit = of_study[..., 0] + VIOLATION * (-of_study[..., 1:]).clamp(min=0.0).sum(-1)
-        behind = (merit - merit.amin(-1, keepdim=True)).flatten() * scale[:, 0]
+        merit = of_study[..., 0] + VIOLATION * violation
+        behind = (merit - merit.amin(-1, keepdim=True)).flatten() * unit
         return is_on & (behind <= BEHIND * progress.gained)
-
-    return goes_on
 
 
 def _safest(
