@@ -43,13 +43,11 @@ SETTLED, SAME = 1e-9, 1e-6
 deviations."""
 MEANINGFUL = 1e-4
 """It ends, too, where that is less than this of what the objective is uncertain by there: nobody could tell."""
-FIRST_STEPS, BEHIND, VIOLATION = 12, 4.0, 5.0
-"""After so many steps a search ends that is behind the best one by so many times what its last step gained, where
-violations of a margin have this price."""
-
 LATELY, SMALL = 3, 1e-3
-"""A search ends that is short of margins by more than so many prior deviations, and at the speed of its last few steps
-would be at the end: what does not come to hold is no answer where something else does."""
+FIRST_STEPS, BEHIND, VIOLATION = 12, 4.0, 5.0
+"""It ends, too, once the speed of so many steps would not bring it to where the best one is by its last step, and after
+the first steps by so many more. What violates margins by less than a small sum of prior deviations may be the best, and
+more has this price."""
 
 
 class Advice(NamedTuple):
@@ -214,22 +212,27 @@ class _Descending:
         self._before: list[Tensor] = []
 
     def __call__(self, progress: sqp.Progress) -> Bool[Tensor, " b"]:
-        unit = self._scale[:, 0]
         of_study = (progress.values / self._scale).view(self._studies, -1, self._scale.shape[-1])
         apart = (of_study[:, :, None] - of_study[:, None]).abs().amax(-1)
-        is_behind = (apart < SAME).tril(-1).any(-1).flatten()
-        is_on = (progress.expected > torch.maximum(SETTLED * unit, MEANINGFUL * self._doubt)) & ~is_behind
-        violation = (-of_study[..., 1:]).clamp(min=0.0).sum(-1)
-        self._before.append(torch.stack([of_study[..., 0], violation]))
-        if len(self._before) > LATELY:
-            speed = (self._before[-1] - self._before[-1 - LATELY]).abs().amax(0) / LATELY
-            is_stuck = (violation > SMALL) & (violation > speed * (self._steps - progress.steps))
-            is_on &= ~(is_stuck & (violation < SMALL).any(-1, keepdim=True)).flatten()
-        if progress.steps < FIRST_STEPS:
-            return is_on
-        merit = of_study[..., 0] + VIOLATION * violation
-        behind = (merit - merit.amin(-1, keepdim=True)).flatten() * unit
-        return is_on & (behind <= BEHIND * progress.gained)
+        is_other = ~(apart < SAME).tril(-1).any(-1).flatten()
+        least = torch.maximum(SETTLED * self._scale[:, 0], MEANINGFUL * self._doubt)
+        objective, violation = of_study[..., 0], (-of_study[..., 1:]).clamp(min=0.0).sum(-1)
+        self._before.append(torch.stack([objective, violation]))
+        is_hopeful = self._is_hopeful(objective, violation, progress.steps)
+        return (progress.expected > least) & is_other & is_hopeful.flatten()
+
+    def _is_hopeful(
+        self, objective: Float[Tensor, "w s"], violation: Float[Tensor, "w s"], steps: int
+    ) -> Bool[Tensor, "w s"]:
+        """Whether each may still be the best of its study that holds, at the speed of its last few steps."""
+        if len(self._before) <= LATELY:
+            return torch.ones_like(objective, dtype=torch.bool)
+        speed = (self._before[-1] - self._before[-1 - LATELY]).abs().amax(0) / LATELY
+        holds = violation < SMALL
+        best = torch.where(holds, objective, torch.inf).amin(-1, keepdim=True)
+        short = torch.where(holds | best.isinf(), 0.0, violation)
+        to_go = torch.maximum(objective + VIOLATION * violation - best, short)
+        return to_go <= speed * (self._steps - steps if steps < FIRST_STEPS else BEHIND)
 
 
 def _safest(
