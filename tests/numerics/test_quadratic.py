@@ -155,3 +155,14 @@ def test_constraints_that_agree_do_not_stop_a_guess():
     sides = (np.full((1, 2), -1.0), np.full((1, 2), 1.0), np.full((1, 1), 20.0))
     found, _ = quadratic.from_guess(*program, *sides, np.zeros((1, 4), dtype=int))
     np.testing.assert_allclose(found.p, [[-0.1, 0.0]], atol=1e-8)
+
+
+def test_what_rounding_errors_have_left_no_solution_is_not_taken_for_solved():
+    """The last element is no number, and the one before it singular and unbounded."""
+    hessian = np.stack([np.eye(2), np.zeros((2, 2)), np.full((2, 2), np.nan)])
+    gradient, none = np.ones((3, 2)), np.zeros((3, 1, 2))
+    program = (hessian, gradient, none, np.ones((3, 1)), np.full((3, 2), -5.0), np.full((3, 2), 5.0), np.ones((3, 1)))
+    with np.errstate(all="ignore"):
+        found, is_solved = quadratic.from_guess(*program, np.tile([0, 0, -1], (3, 1)))
+    assert is_solved.tolist() == [True, False, False]
+    np.testing.assert_allclose(found.p[0], [-1.0, -1.0])

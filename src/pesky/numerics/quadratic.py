@@ -29,8 +29,9 @@ def shortfall(c: Float[ndarray, "*b"]) -> Float[ndarray, "*b"]:
     return np.maximum(-c, 0.0)
 
 
-ROUNDING, SLIGHTLY = 1e-10, 1e-13
-"""What is no difference; and what is added lest constraints that agree make a system singular."""
+ROUNDING, UNSOLVED, SLIGHTLY = 1e-10, 1e4, 1e-13
+"""What is no difference; by how many times as much a system is not solved that rounding errors have left no solution;
+and what is added lest constraints that agree make it singular."""
 
 
 class Solution(NamedTuple):
@@ -98,9 +99,9 @@ def from_guess(
     tolerance = ROUNDING * np.abs(constant).max(-1, keepdims=True)
     z, held = np.empty_like(constant), held.copy()
     todo, at = np.arange(b), held.copy()
-    open_ = (system, constant, lower, upper, tolerance)
+    left = (system, constant, lower, upper, tolerance)
     for _ in range(ROUNDS):
-        matrix, known, low_end, high_end, little = open_
+        matrix, known, low_end, high_end, little = left
         is_held = at != 0
         ends = np.where(at < 0, low_end, high_end)
         own = _solve(np.where(is_held[..., None], eye, matrix), np.where(is_held, ends, -known))
@@ -108,11 +109,11 @@ def from_guess(
         beyond = (own > high_end + ROUNDING).astype(int) - (own < low_end - ROUNDING)
         after = np.where(is_held, np.where(at * slope > little, 0, at), beyond)
         z[todo], held[todo] = own, after
-        is_open = (after != at).any(-1)
+        is_open = ((after != at) | ~(is_held | (np.abs(slope) <= UNSOLVED * little))).any(-1)
         todo, at = todo[is_open], after[is_open]
         if not len(todo):
             break
-        open_ = tuple(each[is_open] for each in open_)
+        left = tuple(each[is_open] for each in left)
     is_solved = np.ones(b, dtype=bool)
     is_solved[todo] = False
     p, multiplier = np.split(np.clip(z, lower, upper), [d], -1)
