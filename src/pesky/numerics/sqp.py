@@ -36,8 +36,6 @@ class Progress(NamedTuple):
     values: Float[Tensor, "b j"]
     expected: Float[Tensor, " b"]
     """By how much the step is to lower the objective, violations at their price."""
-    gained: Float[Tensor, " b"]
-    """By how much the last one did; zero where it was not taken."""
     steps: int
     """That are behind."""
 
@@ -122,7 +120,6 @@ def minimize(
     running = np.ones_like(everything, dtype=bool)
     # Of all elements; all else is of those that go on, `some`, alone.
     some, best, values_of_best, beyond = everything, x.copy(), values * unit, x.copy()
-    gained = np.zeros_like(values[:, 0])
 
     for step in range(steps):
         low, high = np.maximum(low_end - x, -trust * width), np.minimum(high_end - x, trust * width)
@@ -142,9 +139,9 @@ def minimize(
         length = np.abs(p / width).max(-1, keepdims=True)
         is_costly = multiplier > 0.9 * elasticity
         if worthwhile is not None:
-            expected = np.zeros_like(gained)
+            expected = np.zeros_like(best[:, 0])
             expected[some] = predicted * unit[some, 0]
-            now = (torch.from_numpy(each.copy()).to(start) for each in (values_of_best, expected, gained))
+            now = (torch.from_numpy(each).to(start) for each in (values_of_best.copy(), expected))
             goes_on = worthwhile(Progress(*now, steps=step)).cpu().numpy()[some]
             goes_on &= (length[:, 0] >= tolerance) | np.any(is_costly & (values[:, 1:] < -1e-6), axis=-1)
             ends = ~goes_on & np.isfinite(trial).all(-1)
@@ -178,7 +175,6 @@ def minimize(
         values = np.where(better[:, None], trial_values, values)
         gradients = np.where(better[:, None, None], trial_gradients, gradients)
         best[some], beyond[some], values_of_best[some] = x, x, values * unit[some]
-        gained[some] = np.where(better, actual, 0.0) * unit[some, 0]
         if worthwhile is None:
             running = running & _any_of_group((length[:, 0] >= tolerance) | is_worth, groups)
             if not running.any():

@@ -231,7 +231,7 @@ class _Descending:
         holds = violation < SMALL
         best = torch.where(holds, objective, torch.inf).amin(-1, keepdim=True)
         short = torch.where(holds | best.isinf(), 0.0, violation)
-        to_go = torch.maximum(objective + VIOLATION * violation - best, short)
+        to_go = torch.maximum(objective + VIOLATION * short - best, short)
         return to_go <= speed * (self._steps - steps if steps < FIRST_STEPS else BEHIND)
 
 
