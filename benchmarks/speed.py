@@ -1,6 +1,7 @@
 """`python -m benchmarks.speed`: CPU seconds and memory of an ask, of PESC and of its peers, on the same data.
 
-One thread; the median of three asks after a warm-up; each rule at each size in a fresh process. Asks of PESC are not
+One thread; the median of seven data sets, one from 1,000 measurements on, after one that is not counted. Each rule has
+a process of its own at each size, and they take turns, lest a busy machine slow down one alone. Asks of PESC are not
 the first of their study. `--quick` leaves out the large sizes; by which powers of N, d and K the time grows is printed
 below. With `--json` the file is written as it goes.
 """
@@ -12,8 +13,10 @@ import math
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
-from statistics import linear_regression
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from statistics import linear_regression, median
+from tempfile import TemporaryFile
 
 from rich.table import Table
 
@@ -33,18 +36,62 @@ RULES = {
 }
 
 
-def time_in_process(rule: str, case: Case, device: str = "cpu") -> dict:
-    """What `benchmarks.timing` measures, in a fresh one-thread process."""
+DATA_SETS, MANY = 7, 1000
+"""Of each size, one from so many data on: how long a search takes differs by half between them."""
+
+
+@contextmanager
+def process_of(rule: str, case: Case, device: str) -> Iterator[Callable[[int], dict]]:
+    """What `benchmarks.timing` measures of each data set, in a one-thread process of its own."""
     one_thread = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    command = [sys.executable, "-m", "benchmarks.timing", rule, str(case), device]
-    done = subprocess.run(command, env={**os.environ, **one_thread}, capture_output=True, text=True)
-    if done.returncode == 0:
-        return json.loads(done.stdout.splitlines()[-1])
-    raise RuntimeError(f"{' '.join(command[1:])} failed:\n{done.stderr}")
+    command, environment = [sys.executable, "-m", "benchmarks.timing", rule, str(case), device], os.environ | one_thread
+    with TemporaryFile("w+") as errors:
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": errors}
+        with subprocess.Popen(command, env=environment, text=True, **pipes) as process:
+            given, answers = process.stdin, process.stdout
+            assert given is not None
+            assert answers is not None
+
+            def ask(seed: int) -> dict:
+                with suppress(BrokenPipeError):  # of one that has failed by now
+                    print(seed, file=given, flush=True)
+                if answer := answers.readline():
+                    return json.loads(answer)
+                process.wait()
+                errors.seek(0)
+                raise RuntimeError(f"{' '.join(command[1:])} failed:\n{errors.read()}")
+
+            yield ask
 
 
-COMPARED = {"optuna": "/ Optuna", "logei": "/ LogEI"}
-"""The peers whose time is a unit."""
+def time_at(case: Case, rules: Sequence[str], device: str, done: Callable[[], object]) -> list[dict]:
+    """The seconds of the asks of each rule at a size, their median, that of each part, and peak memory.
+
+    `done` is called after every ask.
+    """
+    answers = {rule: [] for rule in rules}
+    with ExitStack() as stack:
+        ask = {rule: stack.enter_context(process_of(rule, case, device)) for rule in rules}
+        for seed in range(asks_at(case)):
+            for rule in rules:
+                answers[rule].append(ask[rule](seed))
+                done()
+    return [_summary(rule, case, own[1:], own[-1]["memory_mb"]) for rule, own in answers.items()]
+
+
+def asks_at(case: Case) -> int:
+    """How many asks each rule has; the first pays for lazy imports and is not counted."""
+    return 1 + (DATA_SETS if case.N < MANY else 1)
+
+
+def _summary(rule: str, case: Case, asks: Sequence[dict], memory: float) -> dict:
+    each = [ask["seconds"] for ask in asks]
+    split = {part: median(ask["split"][part] for ask in asks) for part in asks[0]["split"]}
+    return {"rule": rule, "case": str(case), "seconds": median(each), "each": each, "split": split, "memory_mb": memory}
+
+
+COMPARED = {"optuna": "/ Optuna", "logei": "/ LogEI", "pesc": "/ PESC"}
+"""The rules whose time is a unit."""
 
 
 def ratios(results: Sequence[dict], result: dict) -> list[str]:
@@ -61,7 +108,7 @@ def tabulate(results: Sequence[dict]) -> Table:
         label = [result["case"], RULES[result["rule"]]]
         seconds = [f"{result['seconds']:.3f}", *ratios(results, result)]
         lines.append([*label, *seconds, *parts, f"{result['memory_mb']:.0f}"])
-    title = "CPU seconds per ask, one thread, median of 3, all rules constrained; size (N, K, d)"
+    title = "CPU seconds per ask, one thread, median of 7 data sets, all rules constrained; size (N, K, d)"
     # Optuna's local searches run one after another, at twice the time, where greenlet is not installed.
     is_batched = importlib.util.find_spec("greenlet") is not None
     caption = "" if is_batched else "Optuna ran without greenlet: install it for its faster batched search."
@@ -70,20 +117,19 @@ def tabulate(results: Sequence[dict]) -> Table:
 
 FEW = ("ep", "batch", "batch50", "qlognei")
 """Rules that are timed at `BATCHES` alone."""
+OWN, COMPARABLE = ("pesc", "recommend"), ("pesc", "recommend", "logei", "optuna")
+"""Those that are timed at `LARGEST`, and at `LARGER`."""
 
 
-def jobs(rules: Sequence[str], cases: Sequence[Case] | None, is_quick: bool) -> list[tuple[str, Case]]:
+def jobs(rules: Sequence[str], cases: Sequence[Case] | None, is_quick: bool) -> dict[Case, list[str]]:
     """What is timed: every rule at each case, or at those where it is interesting and takes no more than a minute."""
     if cases:
-        return [(rule, case) for case in cases for rule in rules]
-    wanted = [(case, [rule for rule in rules if rule not in FEW or case in BATCHES]) for case in CASES]
-    if not is_quick:
-        wanted += [
-            (case, [rule for rule in rules if rule in ("pesc", "recommend", "logei", "optuna")]) for case in LARGER
-        ]
-        wanted += [(case, [rule for rule in rules if rule in ("pesc", "recommend")]) for case in LARGEST]
-        wanted += [(case, [rule for rule in rules if rule == "pesc"]) for case in SERIES]
-    return [(rule, case) for case, own in wanted for rule in own]
+        return {case: [*rules] for case in cases}
+    wanted = {case: [rule for rule in rules if rule not in FEW or case in BATCHES] for case in CASES}
+    for more, interesting in ((LARGER, COMPARABLE), (LARGEST, OWN), (SERIES, ("pesc",))):
+        if not is_quick:
+            wanted |= {case: [rule for rule in rules if rule in interesting] for case in more}
+    return {case: own for case, own in wanted.items() if own}
 
 
 LEAST = {"N": 100, "d": 1, "K": 1}
@@ -120,12 +166,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     wanted = jobs(given.rules.split(","), given.case, given.quick)
     results = []
     with progress_bar() as bar:
-        work = bar.add_task("asking", total=len(wanted))
-        for rule, case in wanted:
-            bar.update(work, description=f"{RULES[rule]} {case}")
-            results.append(time_in_process(rule, case, given.device))
+        work = bar.add_task("asking", total=sum(asks_at(case) * len(rules) for case, rules in wanted.items()))
+        for case, rules in wanted.items():
+            bar.update(work, description=str(case))
+            results += time_at(case, rules, given.device, lambda: bar.advance(work))
             write_json(given.json, {"results": results, "growth": growth(results, "pesc")})
-            bar.advance(work)
     console.print(tabulate(results))
     for size, power in growth(results, "pesc").items():
         console.print(f"An ask grows as {size[0]}^{power:.2f}: {size}")

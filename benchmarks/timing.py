@@ -1,11 +1,11 @@
-"""`python -m benchmarks.timing RULE N,K,d [DEVICE]`: one JSON object, what one rule needs at one size.
+"""`python -m benchmarks.timing RULE N,K,d [DEVICE]`: what one rule needs at one size, of each data set asked for.
 
-In a process of its own, so that its resident memory can be told.
+Reads their numbers, one a line, and answers each with one JSON object. In a process of its own, so that its resident
+memory can be told.
 """
 
 import json
 import resource
-import statistics
 import sys
 from collections.abc import Callable
 
@@ -14,9 +14,6 @@ import torch
 from benchmarks.case import Case, Measured, measure
 from pesky.numerics.runtime import now
 
-REPEATS = 3
-MANY = 600
-"""Data from which on there is one repeat."""
 BATCHES = {"batch": 8, "batch50": 50}
 """Questions that are asked for at once."""
 
@@ -50,29 +47,16 @@ def prepare(rule: str, measured: Measured, seed: int, device: str = "cpu") -> Ca
     raise ValueError(f"unknown rule {rule!r}: choose from pesc, ep, batch, batch50, recommend, logei, qlognei, optuna")
 
 
-def time_asks(rule: str, case: Case, device: str = "cpu") -> dict:
-    """The seconds of each ask after a warm-up, their median, that of each part, and peak memory.
+def time_ask(rule: str, case: Case, seed: int, device: str = "cpu") -> dict:
+    """The seconds of an ask, those of its parts, and peak memory so far.
 
     CPU seconds; where an accelerator computes, those of waiting for it.
     """
-    measured, there = measure(case), torch.empty(0, device=device)
-    seconds, splits = [], []
-    for seed in range(REPEATS + 1 if case.N < MANY else 2):
-        ask = prepare(rule, measured, seed, device)
-        start = now(there)
-        split = ask()
-        seconds.append(now(there) - start)
-        splits.append(split or {})
-    # The first ask pays for lazy imports and allocations, which is little beside one of many data.
-    seconds, splits = seconds[1:], splits[1:]
-    return {
-        "rule": rule,
-        "case": str(case),
-        "seconds": statistics.median(seconds),
-        "repeats": seconds,
-        "split": {part: statistics.median(split[part] for split in splits) for part in splits[0]},
-        "memory_mb": peak_memory(),
-    }
+    there = torch.empty(0, device=device)
+    ask = prepare(rule, measure(case, seed), seed, device)
+    start = now(there)
+    split = ask()
+    return {"seconds": now(there) - start, "split": split or {}, "memory_mb": peak_memory()}
 
 
 def peak_memory() -> float:
@@ -83,4 +67,5 @@ def peak_memory() -> float:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    print(json.dumps(time_asks(sys.argv[1], Case.parse(sys.argv[2]), *sys.argv[3:])))
+    for line in sys.stdin:
+        print(json.dumps(time_ask(sys.argv[1], Case.parse(sys.argv[2]), int(line), *sys.argv[3:])), flush=True)

@@ -3,10 +3,11 @@ from time import process_time
 import pytest
 import torch
 
+from benchmarks import speed
 from benchmarks.ask_botorch import prepare_logei, prepare_qlognei
 from benchmarks.ask_optuna import prepare_optuna
-from benchmarks.case import Case, measure
-from benchmarks.speed import RULES, growth, jobs, ratios, tabulate
+from benchmarks.case import BATCHES, Case, measure
+from benchmarks.speed import RULES, growth, jobs, ratios, tabulate, time_at
 from benchmarks.timing import peak_memory, prepare
 from pesky.model import fit
 
@@ -30,8 +31,8 @@ def test_table_has_a_line_per_rule():
     result = {"case": "(10,1,2)", "seconds": 0.5, "memory_mb": 321.4, "split": {}}
     results = [{**result, "rule": "pesc", "split": {"x*": 0.1}}, {**result, "rule": "optuna", "seconds": 0.2}]
     assert tabulate(results).row_count == 2
-    assert ratios(results, results[0]) == ["2.50", ""]
-    assert ratios(results, {**results[0], "case": "(30,2,2)"}) == ["", ""]
+    assert ratios(results, results[0]) == ["2.50", "", "1.00"]
+    assert ratios(results, {**results[0], "case": "(30,2,2)"}) == ["", "", ""]
     assert peak_memory() > 10
 
 
@@ -50,17 +51,32 @@ def test_growth_is_the_power_of_each_size_that_varies_alone():
 
 def test_what_is_timed_at_which_size():
     every, quick = (jobs([*RULES], None, is_quick) for is_quick in (False, True))
-    assert set(quick) < set(every)
-    assert len(set(every)) == len(every)
-    assert {rule for rule, case in every if case.N == 3000} == {"pesc", "recommend"}
-    assert {case.N for rule, case in every if rule == "batch50"} == {30, 100}
+    assert quick.items() <= every.items()
+    assert {rule for case, rules in every.items() if case.N == 3000 for rule in rules} == {"pesc", "recommend"}
+    assert {case.N for case, rules in every.items() if "batch50" in rules} == {30, 100}
     for size in (
         "d from 2 to 50, N = 100, K = 2",
         "K from 2 to 16, N = 100, d = 10",
         "N from 100 to 10000, K = 2, d = 6",
     ):
-        assert size in growth([{"rule": rule, "case": str(case), "seconds": 1.0} for rule, case in every], "pesc")
-    assert jobs(["ep"], [Case(5, 1, 1)], False) == [("ep", Case(5, 1, 1))]
+        assert size in growth([{"rule": "pesc", "case": str(case), "seconds": 1.0} for case in every], "pesc")
+    assert jobs(["ep"], [Case(5, 1, 1)], False) == {Case(5, 1, 1): ["ep"]}
+    assert set(jobs(["qlognei"], None, False)) == {*BATCHES}
+
+
+def test_rules_are_asked_one_after_the_other_and_one_that_fails_says_why(monkeypatch):
+    monkeypatch.setattr(speed, "DATA_SETS", 1)
+    asked = []
+    found = time_at(Case(5, 1, 1), ["optuna", "recommend"], "cpu", lambda: asked.append(1))
+    assert [(each["rule"], each["case"], len(each["each"])) for each in found] == [
+        ("optuna", "(5,1,1)", 1),
+        ("recommend", "(5,1,1)", 1),
+    ]
+    assert len(asked) == 4
+    assert found[0]["seconds"] > 0
+    assert found[0]["memory_mb"] > 100
+    with pytest.raises(RuntimeError, match="unknown rule 'nobody'"):
+        time_at(Case(5, 1, 1), ["nobody"], "cpu", lambda: None)
 
 
 def test_a_second_ask_and_an_answer_of_ten_evaluations_are_timed():

@@ -1,5 +1,7 @@
 """Batched SQP on problems with known solutions."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -221,7 +223,7 @@ def test_what_is_not_worth_another_step_is_not_evaluated_again():
         zero + 1,
         radius=0.1,
         steps=4,
-        worthwhile=lambda progress: torch.tensor([True, progress.steps < 2]),
+        worthwhile=lambda progress: np.array([True, progress.steps < 2]),
     )
     assert evaluated == [[0, 1], [0, 1], [0, 1], [0], [0]]
     assert abs(found.x[0, 0] - 0.5) < abs(found.x[1, 0] - 0.5) < 0.4
@@ -239,16 +241,33 @@ def test_a_step_of_a_quadratic_function_gains_what_it_was_to():
 
     def goes_on(progress):
         seen.append(progress)
-        return torch.full((2,), progress.steps == 0)
+        return np.full(2, progress.steps == 0)
 
     start, zero = torch.tensor([[0.1], [0.9]], dtype=torch.float64), torch.zeros(1, dtype=torch.float64)
     curvature = lambda weights, which: torch.full((2, 1, 1), 2.0, dtype=torch.float64)  # noqa: E731
     sqp.minimize(evaluate, start, zero, zero + 1, radius=0.2, worthwhile=goes_on, curvature=curvature)
     before, after = seen
     assert (before.steps, after.steps) == (0, 1)
-    torch.testing.assert_close(before.expected, torch.full_like(before.expected, 0.12))
+    np.testing.assert_allclose(before.expected, 0.12)
     gained = (before.values - after.values)[:, 0]
-    torch.testing.assert_close(gained, torch.tensor([0.12, 0.0], dtype=torch.float64))
+    np.testing.assert_allclose(gained, [0.12, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("gained", "following"),
+    [(0.8, 0.5), (0.2, 0.2), (0.05, 0.2 * 0.5 / 0.95), (0.0, 0.1), (-1.0, 0.05), (-100.0, 0.02), (math.nan, 0.02)],
+)
+def test_how_long_the_next_step_may_be_by_the_share_of_what_was_expected(gained, following):
+    tried = []
+
+    def evaluate(x):
+        tried.append(x.item())
+        return x * 0 - (len(tried) > 1) * 0.2 * gained, torch.full((1, 1, 1), -1.0)
+
+    start, zero = torch.zeros(1, 1), torch.zeros(1)
+    sqp.minimize(evaluate, start, zero, zero + 1, radius=0.2, steps=2, curvature=lambda *_: torch.full((1, 1, 1), 1e-6))
+    reached = 0.2 if gained > 0 else 0.0
+    np.testing.assert_allclose(tried, [0.0, 0.2, reached + following], rtol=1e-5)
 
 
 def test_a_hessian_that_is_positive_definite_stays_and_others_have_the_absolute_values_of_their_eigenvalues():

@@ -1,6 +1,6 @@
 """When a search for the answer ends that is one of several."""
 
-import torch
+import numpy as np
 
 from pesky.numerics import sqp
 from pesky.optimum.recommend import FIRST_STEPS, _Descending
@@ -10,11 +10,11 @@ STEPS = 25
 
 def searches(*each: list[tuple[float, float]]) -> list[list[bool]]:
     """Whether searches go on, after each step, that have such objectives and margins on the way."""
-    scale, doubt = torch.ones(len(each), 2), torch.zeros(len(each))
+    scale, doubt = np.ones((len(each), 2)), np.zeros(len(each))
     goes_on = _Descending(scale, doubt, studies=1, steps=STEPS)
     said = []
     for step, values in enumerate(zip(*each, strict=True)):
-        progress = sqp.Progress(torch.tensor(values), expected=torch.ones(len(each)), steps=step)
+        progress = sqp.Progress(np.array(values), expected=np.ones(len(each)), steps=step)
         said.append(goes_on(progress).tolist())
     return said
 

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
+from numpy import ndarray
 from torch import Tensor
 
 from pesky.numerics import sqp
@@ -161,14 +163,14 @@ class Climbing:
     """Whether each ascent still gains a share of its value, `SETTLED`, in the last two steps; all do within margins."""
 
     def __init__(self) -> None:
-        self._before: list[Tensor] = []
+        self._before: list[ndarray] = []
 
-    def __call__(self, progress: sqp.Progress) -> Bool[Tensor, " b"]:
+    def __call__(self, progress: sqp.Progress) -> Bool[ndarray, " b"]:
         value = -progress.values[:, 0]
         self._before.append(value)
         if progress.steps <= 2 or progress.values.shape[1] > 1:
-            return torch.ones_like(value, dtype=torch.bool)
-        return ~(value - self._before[-3] < SETTLED * value.abs())
+            return np.ones_like(value, dtype=bool)
+        return ~(value - self._before[-3] < SETTLED * np.abs(value))
 
 
 def _alternate(

@@ -33,20 +33,23 @@ They may be about right: they are corrected by how the gradient changed in the l
 class Progress(NamedTuple):
     """How far the elements have come, before a step."""
 
-    values: Float[Tensor, "b j"]
-    expected: Float[Tensor, " b"]
+    values: Float[ndarray, "b j"]
+    expected: Float[ndarray, " b"]
     """By how much the step is to lower the objective, violations at their price."""
     steps: int
     """That are behind."""
 
 
-Worthwhile = Callable[[Progress], Tensor]
+Worthwhile = Callable[[Progress], ndarray]
 """Whether each element's step is worth an evaluation."""
 
 ELASTICITY, MOST_ELASTICITY = 20.0, 1e6
 """Price of violating a linearized constraint, in units of the objective's scale: large, but it keeps every
 subproblem solvable when the linearized constraints contradict each other. Where violations turn out to be worth that
 price it rises: between two constraints that nearly exclude each other any fixed one would be too low."""
+POOR, SHORTEST = 0.1, 0.1
+"""A step that gains less than this share of what it was to gain was too long, and the next one is this part of it, or
+longer: where the parabola is highest that rises at the rate of what the step was to gain and meets what it gained."""
 LEAST_CURVATURE = 1e-6
 """The least of any direction, beside that of the others."""
 
@@ -141,8 +144,7 @@ def minimize(
         if worthwhile is not None:
             expected = np.zeros_like(best[:, 0])
             expected[some] = predicted * unit[some, 0]
-            now = (torch.from_numpy(each).to(start) for each in (values_of_best.copy(), expected))
-            goes_on = worthwhile(Progress(*now, steps=step)).cpu().numpy()[some]
+            goes_on = worthwhile(Progress(values_of_best.copy(), expected, steps=step))[some]
             goes_on &= (length[:, 0] >= tolerance) | np.any(is_costly & (values[:, 1:] < -1e-6), axis=-1)
             ends = ~goes_on & np.isfinite(trial).all(-1)
             beyond[some[ends]] = trial[ends]
@@ -160,10 +162,10 @@ def minimize(
         trial_values, trial_gradients = trial_values / unit[some], trial_gradients / unit[some][..., None]
         actual = _merit(values, penalty) - _merit(trial_values, penalty)
         better = (actual > 0) & np.isfinite(trial_values).all(-1) & np.isfinite(trial_gradients).all((-2, -1)) & running
-        ratio = actual / np.maximum(predicted, 1e-300)
-        trust = np.where((ratio < 0.25)[:, None], 0.35 * length, trust)
-        trust = np.where(((ratio > 0.75) & (length[:, 0] > 0.99 * trust[:, 0]))[:, None], 2.5 * trust, trust)
-        trust = np.minimum(trust, 1.0)
+        ratio = (actual / np.maximum(predicted, 1e-300))[:, None]
+        ratio = np.where(np.isnan(ratio), -np.inf, ratio)
+        longer = np.where((ratio > 0.75) & (length > 0.99 * trust), np.minimum(2.5 * trust, 1.0), trust)
+        trust = np.where(ratio < POOR, np.maximum(0.5 / (1 - ratio), SHORTEST) * length, longer)
 
         change = trial_gradients - gradients
         of_lagrangian = change[:, 0] - (multiplier[:, None] @ change[:, 1:])[:, 0]
@@ -208,7 +210,7 @@ def _positive(hessian: Float[ndarray, "b d d"]) -> Float[ndarray, "b d d"]:
 
     A column that nothing depends on, to second order, is stiff: there is no reason to move along it.
     """
-    hessian = np.nan_to_num(hessian)
+    hessian = hessian.copy() if np.isfinite(hessian).all() else np.nan_to_num(hessian)
     stiff = np.maximum(np.abs(hessian).max((-2, -1)), 1.0)[:, None]
     diagonal = np.einsum("bdd->bd", hessian)
     diagonal += np.where((hessian == 0).all(-1), stiff, 0.0)

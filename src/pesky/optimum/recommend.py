@@ -3,12 +3,15 @@
 import math
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float
+from numpy import ndarray
 from torch import Tensor
 
 from pesky.model.belief import Marginals, over_hyper_samples, studies
 from pesky.numerics import sqp
+from pesky.numerics.quadratic import shortfall
 from pesky.numerics.rng import Seed
 from pesky.optimum.assessment import (
     INSIDE,
@@ -25,7 +28,7 @@ from pesky.optimum.starts import spread_out
 from pesky.space import Space
 
 STARTS = 6
-STEPS, RADIUS, INNER = 25, 0.2, 10
+STEPS, RADIUS, INNER = 25, 0.5, 10
 """Of each search, how long its first step may be, and the iterations that solve for a step. With a tenth of that length
 a third of the answers in ten dimensions are short of the lowest; with fewer iterations they lack digits."""
 CANDIDATES = 1024
@@ -171,7 +174,7 @@ def _lowest(
     flat = starts.reshape(-1, d)
     inside = INSIDE * deviation.index_fill(-1, torch.tensor(0, device=deviation.device), 0.0)[..., None, :]
     last: Local | None = None
-    doubt = torch.zeros_like(flat[:, 0])
+    doubt = torch.zeros(len(flat), dtype=flat.dtype)
 
     # Studies in lockstep keep their shape: of those that ended nothing is looked at.
     def whole(part: Tensor, some: Tensor, others: Tensor) -> Tensor:
@@ -181,7 +184,7 @@ def _lowest(
         nonlocal last
         last = differentiated(belief, whole(x, some, flat), confidence)
         variance = over_hyper_samples(belief, last.expansion.moments.variance, 2)[..., 0, :].mean(-2).flatten()
-        doubt[some] = (variance[some] if w else variance).sqrt()
+        doubt[some.cpu()] = (variance[some] if w else variance).sqrt().cpu()
         values, gradients = (last.values.mT - inside).flatten(0, -2), last.gradients.transpose(-3, -2).flatten(0, -3)
         return (values[some], gradients[some]) if w else (values, gradients)
 
@@ -192,7 +195,7 @@ def _lowest(
 
     zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
     scale = deviation[..., None, :].expand(*w, count, -1).reshape(len(flat), -1)
-    goes_on = _Descending(scale, doubt, studies(belief).numel(), steps)
+    goes_on = _Descending(scale.cpu().numpy(), doubt.numpy(), studies(belief).numel(), steps)
     how = {"radius": RADIUS, "scale": scale, "steps": steps, "tolerance": 1e-8, "inner": INNER}
     found = sqp.minimize(evaluate, flat, zero, one, **how, worthwhile=goes_on, curvature=curvature)
     # The last step was not looked at and may end a little outside: points short of it, towards the start, are offered.
@@ -207,31 +210,31 @@ class _Descending:
     `doubt` is the deviation of the objective where each of them is by now; `studies` are as many, one after the other.
     """
 
-    def __init__(self, scale: Float[Tensor, "b i"], doubt: Float[Tensor, " b"], studies: int, steps: int) -> None:
+    def __init__(self, scale: Float[ndarray, "b i"], doubt: Float[ndarray, " b"], studies: int, steps: int) -> None:
         self._scale, self._doubt, self._studies, self._steps = scale, doubt, studies, steps
-        self._before: list[Tensor] = []
+        self._before: list[ndarray] = []
 
-    def __call__(self, progress: sqp.Progress) -> Bool[Tensor, " b"]:
-        of_study = (progress.values / self._scale).view(self._studies, -1, self._scale.shape[-1])
-        apart = (of_study[:, :, None] - of_study[:, None]).abs().amax(-1)
-        is_other = ~(apart < SAME).tril(-1).any(-1).flatten()
-        least = torch.maximum(SETTLED * self._scale[:, 0], MEANINGFUL * self._doubt)
-        objective, violation = of_study[..., 0], (-of_study[..., 1:]).clamp(min=0.0).sum(-1)
-        self._before.append(torch.stack([objective, violation]))
+    def __call__(self, progress: sqp.Progress) -> Bool[ndarray, " b"]:
+        of_study = (progress.values / self._scale).reshape(self._studies, -1, self._scale.shape[-1])
+        apart = np.abs(of_study[:, :, None] - of_study[:, None]).max(-1)
+        is_other = ~np.tril(apart < SAME, -1).any(-1).ravel()
+        least = np.maximum(SETTLED * self._scale[:, 0], MEANINGFUL * self._doubt)
+        objective, violation = of_study[..., 0], shortfall(of_study[..., 1:]).sum(-1)
+        self._before.append(np.stack([objective, violation]))
         is_hopeful = self._is_hopeful(objective, violation, progress.steps)
-        return (progress.expected > least) & is_other & is_hopeful.flatten()
+        return (progress.expected > least) & is_other & is_hopeful.ravel()
 
     def _is_hopeful(
-        self, objective: Float[Tensor, "w s"], violation: Float[Tensor, "w s"], steps: int
-    ) -> Bool[Tensor, "w s"]:
+        self, objective: Float[ndarray, "w s"], violation: Float[ndarray, "w s"], steps: int
+    ) -> Bool[ndarray, "w s"]:
         """Whether each may still be the best of its study that holds, at the speed of its last few steps."""
         if len(self._before) <= LATELY:
-            return torch.ones_like(objective, dtype=torch.bool)
-        speed = (self._before[-1] - self._before[-1 - LATELY]).abs().amax(0) / LATELY
+            return np.ones_like(objective, dtype=bool)
+        speed = np.abs(self._before[-1] - self._before[-1 - LATELY]).max(0) / LATELY
         holds = violation < SMALL
-        best = torch.where(holds, objective, torch.inf).amin(-1, keepdim=True)
-        short = torch.where(holds | best.isinf(), 0.0, violation)
-        to_go = torch.maximum(objective + VIOLATION * short - best, short)
+        best = np.where(holds, objective, np.inf).min(-1, keepdims=True)
+        short = np.where(holds | np.isinf(best), 0.0, violation)
+        to_go = np.maximum(objective + VIOLATION * short - best, short)
         return to_go <= speed * (self._steps - steps if steps < FIRST_STEPS else BEHIND)
 
 

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from pesky.problem import Choice, Option, Parameter, Real
 from pesky.show.findings import Findings
 from pesky.show.labels import label, value
@@ -26,7 +24,7 @@ def height_of(parameter: Parameter, given: Any) -> float | None:
         count = len(parameter.options)
         return parameter.options.index(given) / (count - 1) if given in parameter.options else None
     place = columns.to_place(parameter, given)
-    return None if place is None else float(place[0])
+    return None if place is None else place[0]
 
 
 def groups(points: list[Point], objective: str, sign: int) -> list[list[Point]]:
@@ -86,7 +84,7 @@ def marks(parameter: Parameter) -> list[tuple[Option, float]]:
     """The values that are written beside an axis and how high they are: options, or the bounds and what is between."""
     if isinstance(parameter, Choice):
         return [(each, i / (len(parameter.options) - 1)) for i, each in enumerate(parameter.options)]
-    middle = columns.from_unit(parameter, torch.tensor([0.5], dtype=torch.float64))
+    middle = columns.from_unit(parameter, [0.5])
     if isinstance(parameter, Real):
         middle = float(f"{middle:.2g}")
     between = height_of(parameter, middle)

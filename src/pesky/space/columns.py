@@ -29,9 +29,12 @@ def size(parameter: Parameter) -> int:
     return (parameter.high - parameter.low) // parameter.step + 1 if isinstance(parameter, Integer) else 1
 
 
-def to_unit(parameter: Parameter, value: Option) -> Float[Tensor, " w"]:
-    """The columns of a value that belongs to the parameter."""
-    return to_units(parameter, [value])[0]
+def to_unit(parameter: Parameter, value: Option) -> list[float]:
+    """The columns of a value that belongs to the parameter; as numbers, which take a tenth of the time of tensors."""
+    if isinstance(parameter, Choice):
+        chosen = parameter.options.index(value)
+        return [float(i == chosen) for i in range(len(parameter.options))]
+    return [min(max(_along(parameter, float(value)), 0.0), 1.0)]  # a bound's logarithm can round to just outside
 
 
 def to_units(parameter: Parameter, values: Sequence[Option]) -> Float[Tensor, "n w"]:
@@ -42,7 +45,7 @@ def to_units(parameter: Parameter, values: Sequence[Option]) -> Float[Tensor, "n
     return _to_unit(parameter, torch.tensor([float(v) for v in values], dtype=torch.float64)[:, None])
 
 
-def to_place(parameter: Parameter, value: Option) -> Float[Tensor, " w"] | None:
+def to_place(parameter: Parameter, value: Option) -> list[float] | None:
     """The columns of a value that may be outside of the bounds, and then of the unit interval.
 
     None where it has no place: an option that there is not, what has no logarithm, and what is further out than the
@@ -52,19 +55,21 @@ def to_place(parameter: Parameter, value: Option) -> Float[Tensor, " w"] | None:
         return to_unit(parameter, value)
     if isinstance(parameter, Choice) or not is_of_kind(parameter, value) or (parameter.log and float(value) <= 0):
         return None
-    low, high = _edges(parameter)
-    u = ((math.log(float(value)) if parameter.log else float(value)) - low) / (high - low)
-    return torch.tensor([u], dtype=torch.float64) if -1 <= u <= 2 else None
+    u = _along(parameter, float(value))
+    return [u] if -1 <= u <= 2 else None
 
 
-def from_unit(parameter: Parameter, u: Float[Tensor, " w"]) -> Option:
+def from_unit(parameter: Parameter, u: Sequence[float]) -> Option:
     """The value that the columns stand for, always within bounds."""
     if isinstance(parameter, Choice):
-        return parameter.options[int(u.argmax())]
-    value = _from_unit(parameter, u)
+        return parameter.options[u.index(max(u))]
+    low, high = _edges(parameter)
+    value = low + u[0] * (high - low)
+    value = float(_number(value).exp()) if parameter.log else value
     if isinstance(parameter, Integer):
-        return min(max(int(_rounded(parameter, value).item()), parameter.low), parameter.high)
-    return min(max(value.item(), parameter.low), parameter.high)
+        least, step = parameter.low, parameter.step
+        value = round(value) if step == 1 else least + step * round((value - least) / step)  # as `_rounded`
+    return min(max(value, parameter.low), parameter.high)
 
 
 def from_units(parameter: Parameter, U: Float[Tensor, "n w"]) -> np.ndarray:
@@ -108,7 +113,7 @@ def lattice(parameter: Parameter) -> Float[Tensor, "size w"]:
     return _to_unit(parameter, values.unsqueeze(-1))
 
 
-def moves(parameter: Parameter, u: Float[Tensor, " w"]) -> list[Option]:
+def moves(parameter: Parameter, u: Sequence[float]) -> list[Option]:
     """The values one move away: other options; an integer's next ones and those a tenth of the range away."""
     if isinstance(parameter, Real):
         return []
@@ -118,13 +123,13 @@ def moves(parameter: Parameter, u: Float[Tensor, " w"]) -> list[Option]:
     near = [
         int(here) - parameter.step,
         int(here) + parameter.step,
-        from_unit(parameter, u - 0.1),
-        from_unit(parameter, u + 0.1),
+        from_unit(parameter, [u[0] - 0.1]),
+        from_unit(parameter, [u[0] + 0.1]),
     ]
     return [value for value in dict.fromkeys(near) if value != here and belongs(parameter, value)]
 
 
-def next_values(parameter: Integer, u: Float[Tensor, " 1"], far: int) -> list[int]:
+def next_values(parameter: Integer, u: Sequence[float], far: int) -> list[int]:
     """The `far` next values of an integer on either side, as far as there are so many."""
     here = int(from_unit(parameter, u))
     near = (here + step * parameter.step for step in range(-far, far + 1) if step)
@@ -135,6 +140,17 @@ def _edges(parameter: Real | Integer) -> tuple[float, float]:
     half = parameter.step / 2 if isinstance(parameter, Integer) else 0.0
     low, high = parameter.low - half, parameter.high + half
     return (math.log(low), math.log(high)) if parameter.log else (low, high)
+
+
+def _along(parameter: Real | Integer, value: float) -> float:
+    """How far a value is from the low edge to the high one."""
+    low, high = _edges(parameter)
+    return ((float(_number(value).log()) if parameter.log else value) - low) / (high - low)
+
+
+def _number(value: float) -> Tensor:
+    """For its logarithm and exponential, whose last digits are others than Python's: as those of many points."""
+    return torch.tensor(value, dtype=torch.float64)
 
 
 def _rounded(parameter: Integer, values: Float[Tensor, "*b"]) -> Float[Tensor, "*b"]:

@@ -1,6 +1,6 @@
 """The space: every parameter's columns side by side, as points u of the unit cube."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
@@ -89,7 +89,7 @@ class Space:
     def encode(self, params: Mapping[str, Option]) -> Float[Tensor, " d"]:
         """The point of the unit cube for the given values."""
         self.check(params)
-        return torch.cat([columns.to_unit(p, params[name]) for name, p in self.parameters.items()])
+        return _point(columns.to_unit(p, params[name]) for name, p in self.parameters.items())
 
     def contains(self, params: Mapping[str, object]) -> bool:
         """Whether these are values of the space."""
@@ -106,7 +106,7 @@ class Space:
             return None
         parts = [columns.to_place(p, params[name]) for name, p in self.parameters.items()]
         placed = [part for part in parts if part is not None]
-        return torch.cat(placed) if len(placed) == len(parts) else None
+        return _point(placed) if len(placed) == len(parts) else None
 
     def place_all(self, many: Sequence[Mapping[str, Option]]) -> list[Float[Tensor, " d"] | None]:
         """The same of many values; those within the bounds at once."""
@@ -118,7 +118,8 @@ class Space:
 
     def decode(self, u: Float[Tensor, " d"]) -> dict[str, Option]:
         """The values that a point of the unit cube stands for."""
-        return {name: columns.from_unit(p, u[at]) for name, (p, at) in self._places.items()}
+        numbers = u.tolist()
+        return {name: columns.from_unit(p, numbers[at]) for name, (p, at) in self._places.items()}
 
     def decode_all(self, U: Float[Tensor, "n d"]) -> dict[str, np.ndarray]:
         """The values that many points stand for, an array for each parameter; options are objects."""
@@ -173,12 +174,13 @@ class Space:
     def neighbors(self, u: Float[Tensor, " d"]) -> Float[Tensor, "n d"]:
         """The points one discrete move away: none in a continuous space."""
         u = self.snap(u)
+        here = u.tolist()
         near = [
-            torch.cat([u[: at.start], columns.to_unit(p, value).to(u), u[at.stop :]])
+            [*here[: at.start], *columns.to_unit(p, value), *here[at.stop :]]
             for p, at in self._places.values()
-            for value in columns.moves(p, u[at])
+            for value in columns.moves(p, here[at])
         ]
-        return torch.stack(near) if near else u.new_zeros(0, self.dim)
+        return torch.tensor(near, dtype=u.dtype, device=u.device).view(len(near), self.dim)
 
     def double_moves(self, u: Float[Tensor, " d"], far: int = 4) -> Float[Tensor, "n d"]:
         """The points where one integer has its next value and another one of the `far` next ones on either side.
@@ -186,15 +188,15 @@ class Space:
         Along a valley across the lattice every point is worse that one move leads to.
         """
         u = self.snap(u)
-        near = []
+        here, near = u.tolist(), []
         integers = [(p, at) for p, at in self._places.values() if isinstance(p, Integer)]
         for (p, at), (q, there) in permutations(integers, 2):
-            for value in columns.next_values(p, u[at], 1):
-                for following in columns.next_values(q, u[there], far):
-                    point = u.clone()
-                    point[at], point[there] = columns.to_unit(p, value).to(u), columns.to_unit(q, following).to(u)
+            for value in columns.next_values(p, here[at], 1):
+                for following in columns.next_values(q, here[there], far):
+                    point = here.copy()
+                    point[at], point[there] = columns.to_unit(p, value), columns.to_unit(q, following)
                     near.append(point)
-        return torch.stack(near) if near else u.new_zeros(0, self.dim)
+        return torch.tensor(near, dtype=u.dtype, device=u.device).view(len(near), self.dim)
 
     def combinations(self, limit: int) -> Float[Tensor, "c d"] | None:
         """All combinations of discrete values, real columns zero, or None if there are more than `limit`."""
@@ -210,3 +212,8 @@ class Space:
         flat = R.reshape(-1, R.shape[-1])
         placed = [columns.place(p, r) for p, r in zip(self.parameters.values(), flat.T, strict=True)]
         return torch.cat(placed, -1).view(*R.shape[:-1], -1)
+
+
+def _point(columns_of_each: Iterable[Sequence[float]]) -> Float[Tensor, " d"]:
+    """The columns of all parameters side by side."""
+    return torch.tensor([u for own in columns_of_each for u in own], dtype=torch.float64)
