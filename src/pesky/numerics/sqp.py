@@ -134,11 +134,7 @@ def minimize(
             held = multiplier
         trial = np.clip(x + p, low_end, high_end)
         penalty = np.maximum(1.5 * multiplier, 0.5 * (penalty + multiplier))
-        predicted = (
-            -(gradients[:, 0] * p).sum(-1)
-            - 0.5 * (p * times(hessian, p)).sum(-1)
-            + (penalty * (shortfall(values[:, 1:]) - shortfall(values[:, 1:] + times(gradients[:, 1:], p)))).sum(-1)
-        )
+        predicted = _predicted(p, hessian, values, gradients, penalty)
         length = np.abs(p / width).max(-1, keepdims=True)
         is_costly = multiplier > 0.9 * elasticity
         if worthwhile is not None:
@@ -151,31 +147,25 @@ def minimize(
             if not goes_on.any():
                 break
             if not goes_on.all():
-                some, running, x, p, trial, length = (each[goes_on] for each in (some, running, x, p, trial, length))
-                values, gradients, hessian, trust = (each[goes_on] for each in (values, gradients, hessian, trust))
-                multiplier, penalty, elasticity, held, predicted = (
-                    each[goes_on] for each in (multiplier, penalty, elasticity, held, predicted)
-                )
-                is_costly = is_costly[goes_on]
+                some, running, x, p, trial, length = _those(goes_on, some, running, x, p, trial, length)
+                values, gradients, hessian, trust = _those(goes_on, values, gradients, hessian, trust)
+                multiplier, penalty, elasticity = _those(goes_on, multiplier, penalty, elasticity)
+                held, predicted, is_costly = _those(goes_on, held, predicted, is_costly)
 
         trial_values, trial_gradients = numbers(trial, some)
         trial_values, trial_gradients = trial_values / unit[some], trial_gradients / unit[some][..., None]
         actual = _merit(values, penalty) - _merit(trial_values, penalty)
         better = (actual > 0) & np.isfinite(trial_values).all(-1) & np.isfinite(trial_gradients).all((-2, -1)) & running
-        ratio = (actual / np.maximum(predicted, 1e-300))[:, None]
-        ratio = np.where(np.isnan(ratio), -np.inf, ratio)
-        longer = np.where((ratio > 0.75) & (length > 0.99 * trust), np.minimum(2.5 * trust, 1.0), trust)
-        trust = np.where(ratio < POOR, np.maximum(0.5 / (1 - ratio), SHORTEST) * length, longer)
+        trust = _next_trust(trust, length, (actual / np.maximum(predicted, 1e-300))[:, None])
 
         change = trial_gradients - gradients
         of_lagrangian = change[:, 0] - (multiplier[:, None] @ change[:, 1:])[:, 0]
         there = bent(multiplier, some, hessian)
-        hessian = secant(np.where(better[:, None, None], there, hessian), p, of_lagrangian)
+        hessian = secant(_either(better, there, hessian), p, of_lagrangian)
         is_worth = np.any(is_costly & (trial_values[:, 1:] < -1e-6), axis=-1)
-        elasticity = np.minimum(np.where(is_worth[:, None], 3 * elasticity, elasticity), MOST_ELASTICITY)
-        x = np.where(better[:, None], trial, x)
-        values = np.where(better[:, None], trial_values, values)
-        gradients = np.where(better[:, None, None], trial_gradients, gradients)
+        elasticity = np.minimum(_either(is_worth, 3 * elasticity, elasticity), MOST_ELASTICITY)
+        x, values = _either(better, trial, x), _either(better, trial_values, values)
+        gradients = _either(better, trial_gradients, gradients)
         best[some], beyond[some], values_of_best[some] = x, x, values * unit[some]
         if worthwhile is None:
             running = running & _any_of_group((length[:, 0] >= tolerance) | is_worth, groups)
@@ -189,6 +179,38 @@ def minimize(
 def in_groups(count: int, elements: int, like: Tensor) -> Int[Tensor, " b"]:
     """Which of so many equal groups, one after the other, each element is in."""
     return torch.arange(count, device=like.device).repeat_interleave(elements // count)
+
+
+def _predicted(
+    p: Float[ndarray, "b d"],
+    hessian: Float[ndarray, "b d d"],
+    values: Float[ndarray, "b j"],
+    gradients: Float[ndarray, "b j d"],
+    penalty: Float[ndarray, "b k"],
+) -> Float[ndarray, " b"]:
+    """By how much a step is to lower the merit."""
+    there = values[:, 1:] + times(gradients[:, 1:], p)
+    of_objective = ((gradients[:, 0] + 0.5 * times(hessian, p)) * p).sum(-1)
+    return (penalty * (shortfall(values[:, 1:]) - shortfall(there))).sum(-1) - of_objective
+
+
+def _next_trust(
+    trust: Float[ndarray, "b 1"], length: Float[ndarray, "b 1"], share: Float[ndarray, "b 1"]
+) -> Float[ndarray, "b 1"]:
+    """How long the next step may be, by the share that the last one had of what it was to gain."""
+    share = np.where(np.isnan(share), -np.inf, share)
+    longer = np.where((share > 0.75) & (length > 0.99 * trust), np.minimum(2.5 * trust, 1.0), trust)
+    return np.where(share < POOR, np.maximum(0.5 / (1 - share), SHORTEST) * length, longer)
+
+
+def _those(some: Bool[ndarray, " b"], *parts: ndarray) -> list[ndarray]:
+    """Of each part the elements that are meant."""
+    return [part[some] for part in parts]
+
+
+def _either(is_so: Bool[ndarray, " b"], one: Float[ndarray, "b *d"], other: Float[ndarray, "b *d"]) -> ndarray:
+    """One for the elements of which it is so, the other for the rest."""
+    return np.where(is_so.reshape(-1, *[1] * (one.ndim - 1)), one, other)
 
 
 def _any_of_group(is_so: Bool[ndarray, " b"], group: Int[ndarray, " b"]) -> Bool[ndarray, " b"]:
