@@ -9,7 +9,7 @@ import torch
 from scipy.stats import norm
 from study.quick import COUPLED, SPACE, SPLIT, at, measure, quick
 
-from pesky import Budget, Constraint, DataError, Integer, Problem, ProblemError, Real, Study, Task
+from pesky import Budget, Choice, Constraint, DataError, Integer, Problem, ProblemError, Real, Study, Task
 from pesky.model import GaussianProcess
 from pesky.run.confirming import limit_before
 from pesky.store import Evaluation, Limit
@@ -394,6 +394,27 @@ def test_predictions_are_in_the_users_units_and_exact_where_measured():
         s.predict({"x": 7, "y": 0})
 
 
+def test_intervals_of_few_data_in_many_columns_are_hardly_a_matter_of_chance():
+    """The upper ends differed threefold between seeds, and one interval began where the expectation is."""
+    space = {"rate": Real(1e-4, 10, log=True), "share": Real(0, 1), "units": Integer(4, 256)}
+    problem = Problem({**space, "kind": Choice(["relu", "tanh", "sigmoid"])}, minimize="error")
+    columns = (
+        (0.84, 0.022, 2.2e-4, 0.0087, 5.4, 0.74, 0.06, 1.3, 0.62),
+        (0.86, 0.068, 0.55, 0.80, 0.62, 0.41, 0.37, 0.12, 0.4),
+        (128, 228, 13, 30, 47, 35, 31, 31, 62),
+        ("sigmoid", "tanh", "relu", "sigmoid", "sigmoid", "tanh", "tanh", "tanh", "tanh"),
+        (0.0385, 0.0972, 0.853, 0.581, 0.238, 0.0268, 0.072, 0.0369, 0.0268),
+    )
+    ends = []
+    for seed in range(5):
+        s = quick(problem, seed=seed)
+        for *values, error in zip(*columns, strict=True):
+            s.add(dict(zip(problem.parameters, values, strict=True)), {"error": error})
+        here = {"rate": 0.77, "share": 0.47, "units": 47, "kind": "tanh"}
+        ends.append(torch.tensor(s.predict(here).outcomes["error"].interval).log())
+    assert (torch.stack(ends).std(0) < torch.tensor([0.1, 0.3])).all()
+
+
 def test_a_prediction_has_the_moments_of_the_belief_and_the_interval_of_one_with_uncertain_hyperparameters():
     s = told(Problem(SPACE, maximize="f", constraints=["c <= 0.5"], noise=0.1))
     u = s.space.encode({"x": 0.3, "y": 0.7})
@@ -403,7 +424,7 @@ def test_a_prediction_has_the_moments_of_the_belief_and_the_interval_of_one_with
     found = s.predict({"x": 0.3, "y": 0.7})
     assert found.outcomes["f"].mean == pytest.approx(float(o.to_user(0, mean[0, 0])))
     spread = s._surrogates.believe_spread(s.evaluations)
-    here = u.expand(16, 1, 2)
+    here = u.expand(256, 1, 2)
     each, deviation = spread.mean(here)[:, 0, 0], spread.variance(here)[:, 0, 0].sqrt()
     low, high = found.outcomes["f"].interval
     for value, p in ((low, 0.95), (high, 0.05)):  # it is maximized: row 0 is its negative

@@ -21,6 +21,7 @@ from pesky.numerics.rng import Source, normal, uniform
 from pesky.observations import Observations
 
 ROUNDS, DRAWS = 2, 256
+"""Draws of each round. Two leave what a few samples are by to chance, six say of intervals what any more would."""
 WIDER = 1.4
 """How much wider than its curvature says a Gaussian is drawn from: it has lighter tails than the posterior."""
 MANY_DATA, SOME_DATA = 16, 192
@@ -115,7 +116,9 @@ class _Gaussian(NamedTuple):
         return _Gaussian(self.center, WIDER * self.root)
 
 
-def sample(kernel: Kernel, o: Observations, best: Hyperparameters, count: int, source: Source) -> Hyperparameters:
+def sample(
+    kernel: Kernel, o: Observations, best: Hyperparameters, count: int, source: Source, rounds: int = ROUNDS
+) -> Hyperparameters:
     """So many samples, (*w, s, j), of the hyperparameters of rows that are numbers; `best` are those of the maximum."""
     *w, j = best.amplitude.shape
     own = _in_a_row(o)
@@ -136,7 +139,7 @@ def sample(kernel: Kernel, o: Observations, best: Hyperparameters, count: int, s
         drawn = posterior.free(around.wider().at(torch.cat([z, -z])[:count]), p)
         chosen = posterior(drawn.clamp(posterior.lower, posterior.upper))
     else:
-        every, log_weight = _weighted(posterior, around, lambda: normals(DRAWS, j, p.shape[-1]))
+        every, log_weight = _weighted(posterior, around, lambda: normals(DRAWS, j, p.shape[-1]), rounds)
         order = uniform(source, *w, j, count, like=p).flatten(0, -2).argsort(-1)
         chosen = every.of_each_row(_resampled(log_weight, count, order))
     h = posterior.unpack(chosen.p)
@@ -146,7 +149,7 @@ def sample(kernel: Kernel, o: Observations, best: Hyperparameters, count: int, s
 
 
 def _weighted(
-    posterior: _Posterior, around: _Gaussian, normals: Callable[[], Float[Tensor, "m j q"]]
+    posterior: _Posterior, around: _Gaussian, normals: Callable[[], Float[Tensor, "m j q"]], rounds: int
 ) -> tuple[_Looked, Float[Tensor, "m j"]]:
     """The maximum and draws around it with log weights that make them draws of the posterior, up to a constant.
 
@@ -161,7 +164,7 @@ def _weighted(
         every, drawn = _Looked(*map(torch.cat, zip(*looked, strict=True))), []
         log_density = torch.stack([each.log_density(every.p) for each in gaussians]).logsumexp(0)
         log_weight = every.value - log_density + math.log(len(gaussians))
-        if len(gaussians) == ROUNDS:
+        if len(gaussians) == rounds:
             return every, log_weight
         gaussians.append(_fitted(every.p, log_weight, posterior.infer_noise).wider())
 

@@ -22,7 +22,7 @@ from pesky.numerics.warp import Warp
 from pesky.observations import Observations
 
 FIRST_SWEEPS, LATER_SWEEPS = 50, 10
-SPREAD = {64: 16, 200: 8}
+SPREAD, SPREAD_ROUNDS = {16: 256, 64: 16, 200: 8}, 6
 """Samples of hyperparameters as uncertain as the data leave them, beside those of the maximum, up to so many data. More
 leave so little open that the maximum is taken for certain: deviations would be some percent larger."""
 SAMPLES_OF_FEW = 8
@@ -283,13 +283,21 @@ class GP:
         if h.amplitude.dim() > 1:
             lengthscale, amplitude, noise = (part.log().mean(0).exp() for part in h[:3])
             h = Hyperparameters(lengthscale, amplitude, noise, h.mean.mean(0))
-        return self._sampled(observations, h, numbers, count, generator)
+        return self._sampled(observations, h, numbers, count, generator, SPREAD_ROUNDS)
 
     def _sampled(
-        self, o: Observations, h: Hyperparameters, numbers: Bool[Tensor, " J"], count: int, source: Source
+        self,
+        o: Observations,
+        h: Hyperparameters,
+        numbers: Bool[Tensor, " J"],
+        count: int,
+        source: Source,
+        rounds: int = importance.ROUNDS,
     ) -> Hyperparameters:
         """Samples of the rows that are numbers, around h; the others are the same in each."""
-        samples = importance.sample(self.kernel, o.select(numbers).thinned(MOST), h.rows(numbers), count, source)
+        samples = importance.sample(
+            self.kernel, o.select(numbers).thinned(MOST), h.rows(numbers), count, source, rounds
+        )
         return samples if bool(numbers.all()) else samples.interleave(h.rows(~numbers), ~numbers)
 
     def condition(
