@@ -275,7 +275,7 @@ def test_a_recommendation_is_confirmed_after_the_budget_is_spent(pesky, project)
     first = json.loads(pesky("ask", "study.toml", "--json").stdout)
     pesky("tell", "study.toml", first["id"], "--failed", "burst")
     assert "the budget of 1 evaluation is spent" in pesky("ask", "study.toml", code=5).stderr
-    assert "to confirm the recommendation" in pesky("ask", "study.toml", "--confirm").stdout
+    assert "the best point is expected here" in pesky("ask", "study.toml", "--confirm").stdout
     assert "budget: 1 of 1 evaluations, and 1 beyond it" in pesky("status", "study.toml").stdout
 
 

@@ -21,7 +21,7 @@ def ask(
     confirm: Annotated[
         bool,
         typer.Option(
-            "--confirm", help="Measure the point that would be recommended, if nobody has, beyond the budget too."
+            "--confirm", help="For the answer: measure where the best point is expected, beyond the budget too."
         ),
     ] = False,
     params: Annotated[
@@ -69,7 +69,7 @@ def ask(
         return
     screen = console()
     why = "initial design" if kept.decision is None else f"chosen by {kept.rule.name}"
-    why = {"enqueued": "as you wanted", "confirming": "to confirm the recommendation"}.get(asked.kind or "", why)
+    why = {"enqueued": "as you wanted", "confirming": "for the answer: the best point is expected here"}.get(asked.kind or "", why)
     why = why if asked.gain is None else f"expected gain {asked.gain:.3g} nats"
     if confirm and params is None and asked.kind != "confirming":
         screen.print(_instead_of_confirming(asked, study), soft_wrap=True)
@@ -84,9 +84,9 @@ def ask(
 
 
 def _instead_of_confirming(asked: "Evaluation", study: Path) -> str:
-    """Why this is asked, and not what would confirm the recommendation."""
+    """Why this is asked, and not what would be measured for the answer."""
     before = {"enqueued": "was queued", "initial": "belongs to the initial design"}.get(asked.kind or "")
     before = "was asked and let go of" if asked.attempts > 1 else before
     if before is None:
-        return "Nothing is left to confirm at the recommended point: this is the next question."
-    return f"This {before}, and comes first: after it, `pesky ask {study} --confirm` confirms the recommendation."
+        return "Nothing is left to measure where the best point is expected: this is the next question."
+    return f"This {before}, and comes first: after it, `pesky ask {study} --confirm` asks for the answer."

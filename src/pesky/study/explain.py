@@ -27,7 +27,7 @@ SAME_PLACE = 0.05
 KINDS = {
     "initial": "a point of the initial design, which every task is measured at before anything is believed",
     "enqueued": "what was to be measured before anything else, by its user's wish",
-    "confirming": "to confirm the recommendation: it would be this point, and not all of it was measured",
+    "confirming": "for the answer: the best point was expected here, and not all of it was measured",
     "improving": "where a better measured point is most to be expected: every fifth question or so goes to the answer",
     "untried": "an option that the objective was never measured with, at the best point: before it is written off",
     "seeking": "where all constraints most probably hold: hardly a function that fits the data has a feasible point",

@@ -245,8 +245,9 @@ class Study(StudyData):
                 times if not given.
             limit: What the study may ask in all; `Exhausted` is raised instead of a question beyond it.
             gain_per_cost: Nats per unit of cost below which no question is worth asking: `Exhausted` again.
-            confirm: Measure what was not measured yet at the point that would be recommended, if there is anything,
-                the check first that most probably fails for its price. A run does so at its end by itself.
+            confirm: For the answer: measure what was not measured yet where the best point is expected, if there is
+                anything, the check first that most probably fails for its price. That point is recommended already, or
+                may turn out better than the one that is. A run does so at its end by itself.
             params: Ask at these parameters, instead of where it is worth most: the first of the tasks, and enqueue the
                 others.
         """
