@@ -11,7 +11,10 @@ from optuna.distributions import BaseDistribution, CategoricalDistribution, Floa
 from optuna.trial import TrialState
 from study.quick import QUICK
 
-from pesky import Choice, DataError, Integer, PeskyError, ProblemError, Real, Study
+from pesky import Choice, DataError, Evaluation, Integer, PeskyError, Problem, ProblemError, Real, Study
+from pesky.store import Limit
+from pesky.store.evaluation import OPTUNA
+from pesky.study import advice
 
 SPACE: dict[str, BaseDistribution] = {
     "x": FloatDistribution(0, 1),
@@ -105,12 +108,36 @@ def test_failed_and_pruned_trials_tell_what_they_have():
     found = [(e.params["x"], e.state.value, dict(e.outcomes), e.error) for e in study.evaluations.values()]
     assert found == [
         (0.5, "done", {"value": 1.0}, None),
-        (0.2, "done", {"heat": 0.7}, None),
         (0.1, "failed", {}, "the trial failed"),
+        (0.2, "done", {"heat": 0.7}, None),
         (0.4, "failed", {"heat": 0.2}, "value was inf"),
     ]
     assert study.problem.tasks["trial"].failures == "learn"
     assert study.spent() == {"trial": 0.0}
+
+
+def test_trials_that_failed_there_count_for_no_budget_here():
+    study = Study.from_optuna(study_of(trial(), trial(0.1, None, state=TrialState.FAIL)), initial=2)
+    assert study.ask(limit=Limit(evaluations=1)).id == 2
+
+
+def test_answers_name_the_trial_and_not_only_the_number_here():
+    theirs = study_of(trial(0.2, None, state=TrialState.PRUNED), trial(0.4, 1.0), trial(0.6, 1.0), trial(0.8, 3.0))
+    study = Study.from_optuna(theirs, parameters={"x": Real(0, 1)}, noise=0)
+    best = study.best()
+    (id_,) = best.evaluations
+    assert best.trials == best.to_dict()["trials"] == {id_: f"trial {id_ + 1}"}
+    assert f"measured here (#{id_}, trial {id_ + 1}): value=1;" in str(best)
+    assert f"the best measured point (#{id_}, trial {id_ + 1})," in advice.versus(best, 0.9)
+    last = study.evaluations[2]
+    assert str(last).startswith("#2 (trial 3) trial at x=0.8")
+    assert advice.failed_here([last]) == "#2 (trial 3) was measured here and failed."
+
+
+def test_an_attribute_that_names_no_trial_is_shown_as_none():
+    study = Study(Problem({"x": Real(0, 1)}, minimize="f"))
+    assert study.add({"x": 0.5}, {"f": 1.0}).named == "#0"
+    assert [Evaluation(1, "trial", {}, attributes={OPTUNA: said}).named for said in ("theirs", 4)] == ["#1", "#1"]
 
 
 def test_what_is_here_already_is_not_taken_twice(tmp_path):

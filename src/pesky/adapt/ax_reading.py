@@ -17,8 +17,9 @@ from pesky.adapt.ax_space import SpaceReading, read_constraints, read_space
 from pesky.errors import ProblemError
 from pesky.problem import Constraint, Problem, Task
 from pesky.store import Datum
+from pesky.store.evaluation import AX
 from pesky.study import Study
-from pesky.study.asked_elsewhere import begin, fail
+from pesky.study.asked_elsewhere import await_rest
 from pesky.study.optuna_reading import TASK, names_of
 
 log = logging.getLogger("pesky")
@@ -48,8 +49,8 @@ class ExperimentReading:
     tellings: Tellings
 
     def take_in(self, study: Study, experiment: Experiment) -> None:
-        """Have the study know what trials told, that they failed, and that others are under way."""
-        complete: list[Datum] = []
+        """Have the study know what trials told, that they failed, and that others are under way, in their order."""
+        ended: list[Datum] = []
         left_out = 0
         for trial in experiment.trials.values():
             abandoned = {each.name for each in trial.abandoned_arms}
@@ -60,16 +61,17 @@ class ExperimentReading:
                     continue
                 is_abandoned = trial.status.is_abandoned or arm.name in abandoned
                 told = {} if is_abandoned else dict(self._outcomes(trial, arm.name))
-                datum = Datum(TASK, params, {name: value for name, value in told.items() if math.isfinite(value)})
-                if trial.status.is_failed or len(datum.outcomes) < len(told):
-                    fail(study, datum, _why(trial, told))
-                elif datum.outcomes.keys() == set(self.problem.tasks[TASK].outcomes):
-                    complete.append(datum)
+                finite = {name: value for name, value in told.items() if math.isfinite(value)}
+                has_failed = trial.status.is_failed or len(finite) < len(told)
+                why = _why(trial, told) if has_failed else None
+                datum = Datum(TASK, params, finite, {AX: _named(trial, arm.name)}, why)
+                if has_failed or finite.keys() == set(self.problem.tasks[TASK].outcomes):
+                    ended.append(datum)
                 else:  # under way, or never to be told: nobody need ask there again
-                    asked = begin(study, datum)
-                    if datum.outcomes:
-                        study.tell(asked, datum.outcomes)
-        study.store.add_all(study.identity, complete)
+                    study.store.add_all(study.identity, ended)
+                    ended = []
+                    await_rest(study, datum)
+        study.store.add_all(study.identity, ended)
         if left_out:
             log.warning("%d arms are left out: they lack a parameter, or have a value that it has no more", left_out)
 
@@ -159,6 +161,11 @@ def _noise(tellings: Tellings, names: Mapping[str, str]) -> dict[str, float | No
 
 def _renamed(noise: float | Mapping[str, float | None], names: Mapping[str, str]) -> Any:
     return {names.get(key, key): each for key, each in noise.items()} if isinstance(noise, Mapping) else noise
+
+
+def _named(trial: BaseTrial, arm: str) -> str:
+    """What a person calls the arm of a trial, in Ax."""
+    return f"trial {trial.index}" + (f", arm {arm}" if len(trial.arms) > 1 else "")
 
 
 def _why(trial: BaseTrial, told: Mapping[str, float]) -> str:

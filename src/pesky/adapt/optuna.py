@@ -14,8 +14,9 @@ from pesky.model.surrogate import GP
 from pesky.problem.fields import whole
 from pesky.run.budget import Exhausted
 from pesky.store import Datum
+from pesky.store.evaluation import OPTUNA
 from pesky.study import Study
-from pesky.study.asked_elsewhere import begin
+from pesky.study.asked_elsewhere import await_rest
 from pesky.study.from_optuna import take_in
 from pesky.study.optuna_reading import TASK, Reading, reading_of
 from pesky.study.surrogates import FitBotorch
@@ -171,9 +172,7 @@ class PeskySampler(BaseSampler):
             given = self._asked.get((source, each.number), {}) | each.params
             if each.state not in (TrialState.RUNNING, TrialState.PRUNED) or (params := reading.params(given)) is None:
                 continue
-            asked = begin(own, Datum(TASK, params, {}))
-            if told := reading.outcomes(each):
-                own.tell(asked, told)
+            await_rest(own, Datum(TASK, params, reading.outcomes(each), {OPTUNA: f"{source} #{each.number}"}))
 
 
 _ENDED = (TrialState.COMPLETE, TrialState.FAIL)

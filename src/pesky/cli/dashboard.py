@@ -146,7 +146,7 @@ def _running(progress: "Progress", now: float) -> Rows:
     for e in progress.running[:SHOWN]:
         again = f", attempt {e.attempts}" if e.attempts > 1 else ""
         since = "" if e.began is None else duration(now - e.began)
-        table.add_row(Text(f"#{e.id} {one_line(e.task)}{again}"), Text(values(e.params)), since)
+        table.add_row(Text(f"{e.named} {one_line(e.task)}{again}"), Text(values(e.params)), since)
     rows: Rows = [("running", table)] if progress.running else []
     if len(progress.running) > SHOWN:
         rows.append(("", Text(f"and {len(progress.running) - SHOWN} more", style="dim")))
@@ -165,6 +165,6 @@ def _counts(state: DashboardState) -> Rows:
     text.append(f", {progress.lost} lost", style="yellow" if progress.lost else "")
     rows: Rows = [("so far", text)]
     if state.failure is not None:
-        reason = Text(f"#{state.failure.id} {first_line(state.failure.error)}", overflow="ellipsis", no_wrap=True)
+        reason = Text(f"{state.failure.named} {first_line(state.failure.error)}", overflow="ellipsis", no_wrap=True)
         rows.append((Text("last failure", style="red"), reason))
     return rows

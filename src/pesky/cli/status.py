@@ -84,12 +84,12 @@ def _lines(looked: "Looked", kept: "Snapshot", now: float) -> Iterator[str]:
         for e in _in(kept, state):
             since = "" if e.began is None else f" for {duration(now - e.began)}"
             by = f", asked by {e.worker}" if e.worker else ""
-            yield f"  #{e.id} {e.task} {state}{since}{by}, at {values(e.params)}"
+            yield f"  {e.named} {e.task} {state}{since}{by}, at {values(e.params)}"
     for e in _in(kept, "lost"):
-        yield f"  #{e.id} {e.task} lost ({first_line(e.error) or 'no sign of life'}), to be asked again"
+        yield f"  {e.named} {e.task} lost ({first_line(e.error) or 'no sign of life'}), to be asked again"
     failed = sorted(_in(kept, "failed"), key=lambda e: e.ended or 0.0)
     for e in failed[-LATEST:]:
-        yield f"  #{e.id} {e.task} failed: {first_line(e.error)}"
+        yield f"  {e.named} {e.task} failed: {first_line(e.error)}"
     if len(failed) > LATEST:
         yield f"  and {len(failed) - LATEST} more: pesky show {looked.again} --state failed"
     for each in as_of_last_question(kept.evaluations):

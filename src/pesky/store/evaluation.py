@@ -1,6 +1,7 @@
 """One task at one point, with at most one result: the unit of memory."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -11,6 +12,8 @@ from pesky.text import one_line
 
 MISTAKE = "pesky:mistake"
 """The attribute that says so of a failure."""
+OPTUNA, AX = "optuna trial", "ax trial"
+"""The attributes that say which trial an evaluation was: "study #4", or "trial 4, arm 4_1"."""
 
 
 class State(StrEnum):
@@ -142,6 +145,19 @@ class Evaluation:
         return None if kind is None else str(kind)
 
     @property
+    def trial(self) -> str | None:
+        """What it is called in Optuna or Ax, if it is from there: "trial 4"."""
+        if said := self.attributes.get(AX):
+            return one_line(str(said))
+        number = re.search(r"#(\d+)$", str(self.attributes.get(OPTUNA)))
+        return number and f"trial {number[1]}"
+
+    @property
+    def named(self) -> str:
+        """Its number, and the trial that it was if any: "#3 (trial 4)"."""
+        return f"#{self.id}" if self.trial is None else f"#{self.id} ({self.trial})"
+
+    @property
     def is_awaited(self) -> bool:
         """Whether a result may still come of itself: it is open, or queued or lost and thus to be handed out."""
         return self.is_open or self.state in (State.QUEUED, State.LOST)
@@ -169,7 +185,7 @@ class Evaluation:
     def _repr_html_(self) -> str:
         return facts(
             {
-                f"#{self.id}": self.task,
+                self.named: self.task,
                 "at": [f"{name} = {short(value)}" for name, value in self.params.items()],
                 "state": self.state.value,
                 "told": [f"{name} = {value:.6g}" for name, value in self.outcomes.items()],
@@ -181,7 +197,18 @@ class Evaluation:
     def __str__(self) -> str:
         values = ", ".join(f"{name}={short(value)}" for name, value in self.params.items())
         worth = "" if self.gain is None else f" (expected gain {self.gain:.3g} nats)"
-        return f"#{self.id} {self.task} at {values}{worth}"
+        return f"{self.named} {self.task} at {values}{worth}"
+
+
+def listed(ids: Iterable[int], trials: Mapping[int, str]) -> str:
+    """Evaluations as they are named in brackets, with the trials that they were: "#3, trial 4; #5, trial 6"."""
+    each = [f"#{id_}, {trials[id_]}" if id_ in trials else f"#{id_}" for id_ in ids]
+    return ("; " if trials else ", ").join(each)
+
+
+def trials_of(evaluations: Iterable[Evaluation]) -> dict[int, str]:
+    """Which trials they were, of those that were any."""
+    return {e.id: e.trial for e in evaluations if e.trial is not None}
 
 
 def short(value: Option) -> str:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from pesky.store import Evaluation
+from pesky.store.evaluation import listed, trials_of
 from pesky.study.grounds import Grounds
 from pesky.study.measured import holds_all
 from pesky.study.recommendation import Recommendation
@@ -53,7 +54,7 @@ def unmeasured(found: Recommendation) -> str:
 def versus(other: Recommendation, better: float) -> str:
     """What the other candidate is, and how probably the model's point is the better one of the two."""
     if other.is_measured:
-        ids = ", ".join(f"#{id_}" for id_ in other.evaluations)
+        ids = listed(other.evaluations, other.trials)
         return (
             f"With a probability of {better:.0%} it is better than the best measured point ({ids}), "
             f"where {other.objective} is {other.expected:.6g}: `study.best()`."
@@ -66,7 +67,7 @@ def versus(other: Recommendation, better: float) -> str:
 
 def promised_in_vain(model: Recommendation, broken: Sequence[Evaluation]) -> str:
     """Why nothing is believed of a point that was not measured: the last such ones were no better."""
-    ids = " and ".join(f"#{e.id}" for e in broken)
+    ids = " and ".join(e.named for e in broken)
     return (
         f"The model expects {model.objective} = {model.expected:.6g} at a point that was not measured; but so it did "
         f"of {ids}, which do not hold every constraint or are no better than what was measured before."
@@ -75,14 +76,14 @@ def promised_in_vain(model: Recommendation, broken: Sequence[Evaluation]) -> str
 
 def failed_here(failures: Sequence[Evaluation]) -> str:
     """That a point was tried in vain, and why."""
-    return f"#{failures[-1].id} was measured here and {_why(failures)}."
+    return f"{failures[-1].named} was measured here and {_why(failures)}."
 
 
 def failed_elsewhere(model: Recommendation, failures: Sequence[Evaluation]) -> str:
     """That the best point by the model is one where measuring failed."""
     expected = f"{model.objective} = {model.expected:.6g}"
     return (
-        f"The model expects {expected} where #{failures[-1].id} {_why(failures)}: if that was by chance, "
+        f"The model expects {expected} where {failures[-1].named} {_why(failures)}: if that was by chance, "
         "`study.enqueue` or `pesky enqueue FILE` has it tried again."
     )
 
@@ -118,7 +119,7 @@ def passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
     if not short:
         return []
     text = min(short, key=lambda each: short[each])
-    ids = ", ".join(f"#{e.id}" for e in point.evaluations)
+    ids = ", ".join(e.named for e in point.evaluations)
     return [
         f"{ids} measured {objective} = {point.told[objective]:.6g}, but holds {text} with a probability of "
         f"{short[text]:.2f} only."
@@ -138,7 +139,8 @@ def contradicted(grounds: Grounds, found: Recommendation) -> list[str]:
             told = [e for e in point.evaluations if name in e.outcomes]
             values = [e.outcomes[name] for e in told]
             if values and not math.isclose(min(values), max(values), rel_tol=1e-6, abs_tol=1e-12):
-                where = "Here" if point is here else f"At one point ({', '.join(f'#{e.id}' for e in told)})"
+                ids = listed((e.id for e in told), trials_of(told))
+                where = "Here" if point is here else f"At one point ({ids})"
                 each = " and ".join(f"{value:.6g}" for value in sorted(set(values)))
                 said[name] = (
                     f"{where} {name} was told as {each}, though it is said to have no noise, and their mean is taken: "

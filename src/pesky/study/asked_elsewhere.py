@@ -1,9 +1,8 @@
-"""Measurements that others asked for, taken into a study: those that are under way, and those that failed."""
-
-from functools import partial
+"""Measurements that others asked for, taken into a study while they are under way."""
 
 from pesky.store import Datum, Evaluation, Limit, Question
 from pesky.study.data import StudyData
+from pesky.study.told import expected_of, told_values
 
 
 def begin(study: StudyData, datum: Datum) -> Evaluation:
@@ -14,8 +13,9 @@ def begin(study: StudyData, datum: Datum) -> Evaluation:
     return asked
 
 
-def fail(study: StudyData, datum: Datum, why: str) -> None:
-    """Keep a measurement that failed, with what it told nevertheless."""
-    e = begin(study, datum)
-    keep = partial(study.store.fail, outcomes=datum.outcomes, attributes=datum.attributes)
-    keep(study.identity, e.id, why, attempt=None, seconds=None)
+def await_rest(study: StudyData, datum: Datum) -> None:
+    """Keep a measurement that is under way, with what it told so far."""
+    asked = begin(study, datum)
+    if datum.outcomes:
+        told, expected = told_values(study.problem, datum.outcomes), expected_of(study.problem, asked.task, ())
+        study.store.tell(study.identity, asked.id, told, expected, None, attributes=datum.attributes)

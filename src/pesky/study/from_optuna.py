@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pesky.errors import DataError, PeskyError, ProblemError, unknown_name
 from pesky.problem import Parameter, Real
 from pesky.store import Datum
-from pesky.study.asked_elsewhere import fail
+from pesky.store.evaluation import OPTUNA
 from pesky.study.data import StudyData
 from pesky.study.optuna_reading import TASK, Reading, reading_of
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
 log = logging.getLogger("pesky")
-
-TRIAL = "optuna trial"
-"""The attribute that says which trial an evaluation was."""
 
 
 def imported(
@@ -53,13 +50,12 @@ def imported(
 
 
 def take_in(study: StudyData, reading: Reading, trials: Sequence["FrozenTrial"], source: str) -> None:
-    """Keep what finished trials told as data; what is there already is not taken twice.
+    """Keep what finished trials told as data, in their order; what is there already is not taken twice.
 
     A failed trial is a failed evaluation, and a pruned one tells its constraints.
     """
-    there = {e.attributes.get(TRIAL) for e in study.evaluations.values()}
+    there = {e.attributes.get(OPTUNA) for e in study.evaluations.values()}
     data: list[Datum] = []
-    failed: list[tuple[Datum, str]] = []
     left_out = 0
     for trial in trials:
         origin = f"{source} #{trial.number}"
@@ -71,14 +67,11 @@ def take_in(study: StudyData, reading: Reading, trials: Sequence["FrozenTrial"],
             left_out += 1
             continue
         others = {key: value for key, value in trial.user_attrs.items() if key not in told}
-        datum = Datum(TASK, params, finite, {TRIAL: origin, **others})
-        if trial.state.name == "FAIL" or len(finite) < len(told):
-            failed.append((datum, _why(trial, told)))
-        elif finite:
-            data.append(datum)
+        has_failed = trial.state.name == "FAIL" or len(finite) < len(told)
+        if has_failed or finite:
+            why = _why(trial, told) if has_failed else None
+            data.append(Datum(TASK, params, finite, {OPTUNA: origin, **others}, why))
     study.store.add_all(study.identity, data)
-    for datum, why in failed:
-        fail(study, datum, why)
     if left_out:
         log.warning(
             "%d of %d trials of %s are left out: they are not finished, or lack a parameter",

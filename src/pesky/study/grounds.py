@@ -18,6 +18,7 @@ from pesky.optimum.assessment import Told
 from pesky.problem import Problem
 from pesky.space import Space
 from pesky.store import Evaluation, State
+from pesky.store.evaluation import listed, trials_of
 from pesky.study.in_words import first_line
 from pesky.study.measured import MeasuredPoint, measured_points
 from pesky.study.outliers import Outlier, Place, trusted
@@ -200,7 +201,8 @@ def _how_failed(evaluations: Mapping[int, Evaluation]) -> str:
     failed = [e for e in evaluations.values() if e.state is State.FAILED]
     if not failed:
         return ""
-    return f" {counted(len(failed))} failed, the last one (#{failed[-1].id}) with: {first_line(failed[-1].error)}."
+    last = listed([failed[-1].id], trials_of(failed))
+    return f" {counted(len(failed))} failed, the last one ({last}) with: {first_line(failed[-1].error)}."
 
 
 def _is_unlearnt_failure(problem: Problem, e: Evaluation) -> bool:

@@ -15,6 +15,7 @@ from pesky.optimum.measured import MOST_MEASURED, rank_of_some
 from pesky.optimum.recommend import HOPELESS, recommend
 from pesky.problem import Constraint, Problem
 from pesky.store import Evaluation
+from pesky.store.evaluation import trials_of
 from pesky.study import advice
 from pesky.study.grounds import SAME_ANSWER, Grounds
 from pesky.study.measured import MeasuredPoint, holds_all
@@ -278,6 +279,7 @@ def _recommendation(grounds: Grounds, found: _Found, prediction: Prediction) -> 
         is_confident=found.is_confident,
         is_measured=measured is not None and measured.is_complete(problem),
         evaluations=ids,
+        trials={} if measured is None else trials_of(measured.evaluations),
         told={} if measured is None else dict(measured.told),
         yes_no=frozenset(condition.outcome for condition in problem.conditions if condition.is_yes_no),
         nearest=_nearest(grounds, found.u),

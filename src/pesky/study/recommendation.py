@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from pesky.markup import facts
 from pesky.problem import Option
-from pesky.store.evaluation import short
+from pesky.store.evaluation import listed, short
 from pesky.study.in_words import answers_in_words
 from pesky.study.prediction import OutcomePrediction
 
@@ -30,6 +30,8 @@ class Recommendation:
     """Whether everything was measured at this very point."""
     evaluations: tuple[int, ...] = ()
     """The evaluations at this very point."""
+    trials: Mapping[int, str] = field(default_factory=dict)
+    """What these are called in Optuna or Ax, where they are from there: {3: "trial 4"}."""
     told: Mapping[str, float] = field(default_factory=dict)
     """What they told; the mean of repeated measurements."""
     yes_no: frozenset[str] = frozenset()
@@ -51,6 +53,7 @@ class Recommendation:
             "is_confident": self.is_confident,
             "is_measured": self.is_measured,
             "evaluations": list(self.evaluations),
+            "trials": dict(self.trials),
             "told": dict(self.told),
             "nearest": self.nearest,
             "advice": self.advice,
@@ -89,7 +92,7 @@ class Recommendation:
     def where(self) -> str:
         """What was measured there, and how far the next measured point is."""
         if self.evaluations:
-            ids = ", ".join(f"#{id_}" for id_ in self.evaluations)
+            ids = listed(self.evaluations, self.trials)
             told = answers_in_words(self.told, self.yes_no)
             values = ", ".join(f"{name}={short(value)}" for name, value in told.items())
             said = f"measured here ({ids}): {values}" if self.is_measured else f"partly measured here ({ids}): {values}"
