@@ -16,7 +16,7 @@ from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.acquire.registry import SEPARATE, rule_of
 from pesky.errors import DataError
 from pesky.model.belief import Belief
-from pesky.model.botorch import BotorchBelief
+from pesky.model.botorch import BotorchBelief, check_bounds
 from pesky.problem import Real
 from pesky.space import Space
 
@@ -80,6 +80,8 @@ class BotorchAcquisition(BotorchAcquisitionFunction):
                 f"the model has data from {low} to {high}, outside the unit cube, and no bounds were given: give "
                 "bounds=, a 2 x d tensor of the lower and the upper bounds of the inputs."
             )
+        if bounds is not None:
+            check_bounds(bounds, points.shape[-1])
         self.lower, self.upper = (torch.zeros_like(points[0]), torch.ones_like(points[0])) if bounds is None else bounds
         self.rule, self.seed = rule_of(rule), seed
         dim, rows = points.shape[-1], self.belief.amplitude.shape[-1]

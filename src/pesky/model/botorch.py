@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -77,7 +78,7 @@ class BotorchBelief:
         model.eval()
         outcomes: list[Any] = list(model.models)
         rows = [Row(objective, -1.0 if maximize else 1.0, 0.0)]
-        for outcome, (low, high) in constraints.items():
+        for outcome, (low, high) in checked_constraints(constraints).items():
             if low is not None and high is not None and low > high:
                 raise DataError(f"outcome {outcome} is to be at least {low} and at most {high}: nothing can be both.")
             if outcome != objective and low is not None:
@@ -91,11 +92,7 @@ class BotorchBelief:
         inputs = [_inputs(m) for m in models]
         if bounds is None:
             bounds = torch.stack([torch.zeros_like(inputs[0][0]), torch.ones_like(inputs[0][0])])
-        if bounds.shape != (2, inputs[0].shape[-1]) or not bool((bounds[0] < bounds[1]).all()):
-            raise DataError(
-                f"bounds were {bounds.tolist()}: expected 2 x {inputs[0].shape[-1]} numbers, the lower bound of every "
-                "input and then the upper ones, each above its lower one."
-            )
+        check_bounds(bounds, inputs[0].shape[-1])
         lower, upper = bounds.to(inputs[0])
         return cls(
             models,
@@ -186,6 +183,33 @@ class BotorchPaths:
         return BotorchPaths(self.belief, self.drawn, self.count, self.index[index])
 
 
+def check_bounds(bounds: object, dim: int) -> None:
+    """Nothing, or a DataError if they are none of so many inputs."""
+    is_tensor = isinstance(bounds, Tensor)
+    if not is_tensor or bounds.shape != (2, dim) or not bool((bounds[0] < bounds[1]).all()):
+        raise DataError(
+            f"bounds were {bounds.tolist() if is_tensor else bounds!r}: expected a tensor of 2 x {dim} numbers, the "
+            "lower bound of every input and then the upper ones, each above its lower one."
+        )
+
+
+def checked_constraints(constraints: object) -> dict[int, Bounds]:
+    """The bounds by outcome; a DataError if they are not like {1: (None, 0.5)}."""
+    expected = "the bounds of each constrained outcome, lower and upper, None where there is none: {1: (None, 0.5)}"
+    if not isinstance(constraints, Mapping):
+        raise DataError(f"constraints were {constraints!r}: expected {expected}.")
+    found: dict[int, Bounds] = {}
+    for outcome, given in constraints.items():
+        try:
+            low, high = (None if end is None else float(end) for end in given)
+        except (TypeError, ValueError):
+            low = high = math.nan
+        if not all(end is None or math.isfinite(end) for end in (low, high)):
+            raise DataError(f"constraints were {dict(constraints)!r}: expected {expected}.")
+        found[outcome] = low, high
+    return found
+
+
 def _conditions(rows: list[Row], constraints: Mapping[int, Bounds], like: Tensor) -> Conditions | None:
     """The bounds of the outcomes as those of rows; None where each row but the first has the one at zero."""
     row_of = {row.outcome: i for i, row in enumerate(rows)}
@@ -210,6 +234,11 @@ def _inputs(model: Any) -> Float[Tensor, "n d"]:
         raise DataError(
             f"a model of the list has inputs of shape {tuple(inputs.shape)}; expected n x d: one fitted model "
             "per outcome, not a batch or an ensemble."
+        )
+    if inputs.dtype != torch.float64:
+        raise DataError(
+            f"a model has inputs of {inputs.dtype}; expected torch.float64, as BoTorch advises: fit it to "
+            "train_X.double() and train_Y.double()."
         )
     return inputs.detach()
 
