@@ -163,7 +163,8 @@ class Study(StudyData):
     ) -> "Study":
         """A study with the problem and the data of one of Optuna's; trials that are here already are not taken twice.
 
-        Complete trials are data of your own, failed ones are failures, and pruned ones tell their constraints.
+        Complete trials are data of your own, failed ones are failures, and pruned ones tell their constraints. Options
+        of a `PeskySampler` that made the trials are not taken over: give `noise` and `failures` again.
 
         Args:
             study: Optuna's, with one objective, which is called "value" here unless its metric has a name.
@@ -172,7 +173,7 @@ class Study(StudyData):
             parameters: Those to optimize, where trials differ in them or in their ranges; trials that lack one are left
                 out.
             noise: As in `Problem`.
-            failures: As in `Task`.
+            failures: As in `Task`: "learn" makes the success of a trial a constraint of its own.
             name: What the study is called here; what it is called there if not given.
             settings: Those of a new study, like `storage` and `rule`.
         """
