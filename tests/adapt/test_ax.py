@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pandas import DataFrame
 from study.functions import measure
 from study.quick import QUICK, quick
 
 from pesky import GP, Choice, Integer, PeskyError, Problem, ProblemError, Real
 from pesky.store import State
+from pesky.study import Recommendation, advice
 from pesky.test_functions import toy
 
 pytest.importorskip("ax", reason="Ax is not installed: pip install -c constraints.txt 'pesky[ax]'")
@@ -24,7 +26,10 @@ with warnings.catch_warnings(action="ignore"):
     from ax.adapter.registry import Generators
     from ax.api.client import Client
     from ax.api.configs import ChoiceParameterConfig, DerivedParameterConfig, RangeParameterConfig
+    from ax.core.arm import Arm
+    from ax.core.data import Data
     from ax.core.experiment import Experiment
+    from ax.core.generator_run import GeneratorRun
     from ax.core.parameter import ParameterType, RangeParameter
     from ax.core.parameter_constraint import ParameterConstraint
     from ax.core.search_space import SearchSpace
@@ -187,6 +192,36 @@ def test_what_becomes_of_a_trial_is_known():
     assert params not in [dict(e.params) for each in by_state.values() for e in each]
 
 
+def test_evaluations_are_in_the_order_of_their_trials_whose_names_they_have():
+    node = node_of()
+    client = client_of(node)
+    client.mark_trial_failed(client.attach_trial({"x": 0.0, "y": 0.0}), "no light")
+    client.mark_trial_abandoned(client.attach_trial({"x": 0.2, "y": 0.0}))
+    client.attach_data(client.attach_trial({"x": 0.3, "y": 0.0}), {"c": 2.0})
+    told(client, POINTS[:1])
+    arms = [Arm({"x": x, "y": 1.0}, name=name) for name, x in (("low", 0.7), ("high", 0.9))]
+    client._experiment.new_batch_trial(generator_runs=[GeneratorRun(arms)]).mark_running(no_runner_required=True)
+    row = {"metric_name": "c", "metric_signature": "c", "mean": 1.0, "sem": 0.0, "trial_index": 4}
+    client._experiment.attach_data(Data(df=DataFrame([{**row, "arm_name": arm.name} for arm in arms])))
+    names = [e.trial for e in known(node).evaluations.values()]
+    assert names == ["trial 0", None, "trial 2", "trial 3", "trial 4, arm low", "trial 4, arm high"]
+
+
+def test_a_recommendation_names_trials_and_says_what_to_do_in_ax(monkeypatch: pytest.MonkeyPatch):
+    said = f"{advice.CONFIRM}, {advice.ENQUEUE}, {advice.BEST}.{advice.WHAT_IF}"
+    monkeypatch.setattr(advice, "alone", lambda *_: said)
+    node = node_of(noise=0)
+    client = client_of(node)
+    client.mark_trial_failed(client.attach_trial({"x": 0.2, "y": 0.0}))
+    told(client)
+    answer = node.recommend()
+    assert answer.trials == {1: "trial 1"}
+    assert "measured here (#1, trial 1)" in str(answer)
+    theirs = "`client.attach_trial(dict(answer.params))`, `client.attach_trial(params)`, "
+    assert answer.advice.startswith(f"{theirs}`client.get_best_parameterization()`. The model expects")
+    assert advice.CONFIRM in advice.unmeasured(Recommendation({}, "f", 0.0, 1.0, (0.0, 1.0), {}, is_confident=True))
+
+
 def test_a_finished_curve_tells_its_last_step():
     node = node_of()
     client = client_of(node)
@@ -218,6 +253,15 @@ def test_failures_are_learnt_if_wanted():
     assert known(node).problem.informs("trial") == ("f", "c", "trial succeeds")
     with pytest.raises(ProblemError, match="failures was 'lern'"):
         PeskyNode(failures="lern")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("noise", "message"), [(-1, "'metric' was -1: expected a standard deviation"), ({"a b": 0.1, "0": -1}, "was -1")]
+)
+def test_noise_that_is_none_is_refused_at_once(noise: Any, message: str):
+    with pytest.raises(ProblemError, match=message):
+        PeskyNode(noise=noise)
+    PeskyNode(noise={"a b": 0.1, "0": None})
 
 
 def test_every_kind_of_parameter_is_read_and_asked():

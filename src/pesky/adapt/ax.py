@@ -11,7 +11,7 @@ from pesky.model.surrogate import GP
 from pesky.problem.fields import whole
 from pesky.run.budget import Exhausted
 from pesky.store import Datum
-from pesky.study import Recommendation, Study
+from pesky.study import Recommendation, Study, advice
 from pesky.study.asked_elsewhere import begin
 from pesky.study.optuna_reading import TASK
 from pesky.study.surrogates import FitBotorch
@@ -31,9 +31,16 @@ except ImportError as missing:
         "Ax 1 is not installed, whose node this is: pip install -c constraints.txt 'pesky[ax]'."
     ) from missing
 
-from pesky.adapt.ax_reading import ExperimentReading, read_experiment
+from pesky.adapt.ax_reading import ExperimentReading, check_noise, read_experiment
 
 __all__ = ["PeskyNode"]
+
+_IN_AX = {
+    advice.CONFIRM: "`client.attach_trial(dict(answer.params))`",
+    advice.ENQUEUE: "`client.attach_trial(params)`",
+    advice.BEST: "`client.get_best_parameterization()`",
+    advice.WHAT_IF: "",
+}
 
 
 class PeskyNode(ExternalGenerationNode):
@@ -72,7 +79,8 @@ class PeskyNode(ExternalGenerationNode):
         super().__init__(name=name, should_deduplicate=False, transition_criteria=transition_criteria)
         if failures not in ("record", "learn"):
             raise ProblemError(f"failures was {failures!r}: expected 'record' or 'learn'.")
-        rule_of(rule)  # what is wrong with it is said now, and not at the first trial
+        rule_of(rule)  # what is wrong with these is said now, and not at the first trial
+        check_noise(noise)
         given = {"seed": whole("seed", seed), "initial": whole("initial", initial, 1)}
         self._settings: dict[str, Any] = {**given, "rule": rule, "model": model}
         self._declared: dict[str, Any] = {"noise": noise, "failures": failures}
@@ -90,7 +98,7 @@ class PeskyNode(ExternalGenerationNode):
         """
         study, reading = self._learn(self.experiment, self.experiment.lookup_data())
         answer = study.recommend()
-        return replace(answer, params=reading.space.write(answer.params))
+        return replace(answer, params=reading.space.write(answer.params), advice=_in_ax(answer.advice))
 
     def update_generator_state(self, experiment: Experiment, data: Data) -> None:
         """Know the problem of the experiment, and what its trials told."""
@@ -142,6 +150,13 @@ class PeskyNode(ExternalGenerationNode):
         if criteria := found.get("transition_criteria"):
             found["transition_criteria"] = object_from_json(criteria, *registries, **others)
         return {**found, "model": GP(**found["model"])} if "model" in found else found
+
+
+def _in_ax(said: str) -> str:
+    """Advice with what Ax has in place of what a study has."""
+    for ours, theirs in _IN_AX.items():
+        said = said.replace(ours, theirs)
+    return said
 
 
 def _stored(node: PeskyNode) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from ax.core.types import ComparisonOp
 
 from pesky.adapt.ax_space import SpaceReading, read_constraints, read_space
 from pesky.errors import ProblemError
-from pesky.problem import Constraint, Problem, Task
+from pesky.problem import Constraint, Problem, Real, Task
 from pesky.store import Datum
 from pesky.store.evaluation import AX
 from pesky.study import Study
@@ -157,6 +157,13 @@ def _noise(tellings: Tellings, names: Mapping[str, str]) -> dict[str, float | No
         is_known = bool(errors) and not any(math.isnan(each) for each in errors)
         noise[name] = math.sqrt(sum(each**2 for each in errors) / len(errors)) if is_known else None
     return noise
+
+
+def check_noise(noise: float | Mapping[str, float | None] | None) -> None:
+    """Nothing, or an error if it is none whatever the metrics are called."""
+    each = noise if isinstance(noise, Mapping) else {"metric": noise}
+    for metric, name in names_of(each).items():
+        Problem({"parameter of none": Real(0, 1)}, minimize=name, noise={name: each[metric]})
 
 
 def _renamed(noise: float | Mapping[str, float | None], names: Mapping[str, str]) -> Any:

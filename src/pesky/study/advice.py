@@ -12,15 +12,15 @@ from pesky.study.untried import options_without
 
 NAMED = 4
 """Options that are named, if they are more."""
+CONFIRM, ENQUEUE = "`study.ask(confirm=True)` or `pesky ask FILE --confirm`", "`study.enqueue` or `pesky enqueue FILE`"
+BEST, WHAT_IF = "`study.best()`", " What another limit would allow is said by `study.what_if` or `pesky what-if FILE`."
+"""What a study has for it, where another tool has words of its own."""
 
 
 def alone(grounds: Grounds, found: Recommendation) -> str:
     """Whether to use a point, whatever others there are."""
     if not found.is_confident and _is_exhausted(grounds):
-        return (
-            "Do not rely on it: every point was measured, and none holds every constraint. What another limit would "
-            "allow is said by `study.what_if` or `pesky what-if FILE`."
-        )
+        return f"Do not rely on it: every point was measured, and none holds every constraint.{WHAT_IF}"
     if not found.is_confident and found.is_measured and holds_all(grounds.problem, found.told):
         return "Do not rely on it: it held every constraint as measured, but not with its confidence. Go on measuring."
     if not found.is_confident:
@@ -48,7 +48,7 @@ def unmeasured(found: Recommendation) -> str:
     if found.is_measured:
         return "It was measured."
     what = "Only partly measured" if found.evaluations else "Not measured"
-    return f"{what} here: measure it before you use it, with `study.ask(confirm=True)` or `pesky ask FILE --confirm`."
+    return f"{what} here: measure it before you use it, with {CONFIRM}."
 
 
 def versus(other: Recommendation, better: float) -> str:
@@ -57,7 +57,7 @@ def versus(other: Recommendation, better: float) -> str:
         ids = listed(other.evaluations, other.trials)
         return (
             f"With a probability of {better:.0%} it is better than the best measured point ({ids}), "
-            f"where {other.objective} is {other.expected:.6g}: `study.best()`."
+            f"where {other.objective} is {other.expected:.6g}: {BEST}."
         )
     return (
         f"The model expects {other.objective} = {other.expected:.6g} ± {other.deviation:.2g} at a point that was not "
@@ -84,7 +84,7 @@ def failed_elsewhere(model: Recommendation, failures: Sequence[Evaluation]) -> s
     expected = f"{model.objective} = {model.expected:.6g}"
     return (
         f"The model expects {expected} where {failures[-1].named} {_why(failures)}: if that was by chance, "
-        "`study.enqueue` or `pesky enqueue FILE` has it tried again."
+        f"{ENQUEUE} has it tried again."
     )
 
 
@@ -160,5 +160,5 @@ def untried(grounds: Grounds, found: Recommendation) -> list[str]:
     named = ", ".join(missing[:NAMED]) + (f" and {len(missing) - NAMED} more" if len(missing) > NAMED else "")
     return [
         f"No value of {objective} is known with {named}: what it would be is guessed from other options; "
-        "`study.enqueue` or `pesky enqueue FILE` has one tried."
+        f"{ENQUEUE} has one tried."
     ]
