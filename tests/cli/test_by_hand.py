@@ -259,7 +259,7 @@ def test_a_recommendation_is_confirmed_by_hand(pesky, project):
         asked = json.loads(pesky("ask", "study.toml", "--confirm", "--json").stdout)
         x = asked["params"]["x"]
         pesky("tell", "study.toml", asked["id"], f"f={(x - 0.7) ** 2}", f"c={0.45 - x}")
-        if "confirm the recommendation" in pesky("why", "study.toml").stdout:
+        if "for the answer: the best point was expected here" in pesky("why", "study.toml").stdout:
             break
     assert x == pytest.approx(0.45, abs=0.1)
     text = pesky("status", "study.toml").stdout

@@ -42,7 +42,7 @@ def test_a_confirming_question_says_so():
         s.add(params, measure(params))
     asked = s.ask(confirm=True)
     assert s.explain(asked).kind == "confirming"
-    assert "confirm the recommendation" in str(s.explain(asked))
+    assert "for the answer: the best point was expected here" in str(s.explain(asked))
 
 
 def test_what_was_not_asked_has_no_reason():

@@ -69,7 +69,9 @@ def ask(
         return
     screen = console()
     why = "initial design" if kept.decision is None else f"chosen by {kept.rule.name}"
-    why = {"enqueued": "as you wanted", "confirming": "for the answer: the best point is expected here"}.get(asked.kind or "", why)
+    why = {"enqueued": "as you wanted", "confirming": "for the answer: the best point is expected here"}.get(
+        asked.kind or "", why
+    )
     why = why if asked.gain is None else f"expected gain {asked.gain:.3g} nats"
     if confirm and params is None and asked.kind != "confirming":
         screen.print(_instead_of_confirming(asked, study), soft_wrap=True)

@@ -60,7 +60,7 @@ def _plain(looked: "Looked", kept: "Snapshot") -> dict[str, object]:
 
 
 def _is_confirmed(kept: "Snapshot") -> bool:
-    """Whether the last that was measured was to confirm the recommendation; what it is, a model has to say."""
+    """Whether the last that was measured was for the answer; what that is, a model has to say."""
     told = [e for e in kept.evaluations if e.outcomes and e.state.value != "failed" and not e.is_excluded]
     last = max(told, key=lambda e: (e.ended or 0.0, e.id), default=None)
     return last is not None and last.why is not None and last.why.get("kind") == "confirming"
