@@ -3,6 +3,7 @@
 import errno
 import json
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,23 @@ def test_a_storage_that_takes_no_more_ends_the_run_and_nothing_is_lost(tmp_path,
     assert all(dict(e.outcomes) == measure(e.params) for e in taken)
     assert [e.id for e in s.recover(path)] == [e.id for e in taken]  # again changes nothing
     assert s.run(measure, budget=6).evaluations == 6
+
+
+def test_a_file_that_is_deleted_ends_the_run_and_what_comes_after_is_kept_beside_it(tmp_path):
+    s = quick(storage=f"sqlite:///{tmp_path}/study.db")
+
+    def delete(params):
+        if len(s.evaluations) == 2:
+            for path in tmp_path.glob("study.db*"):
+                path.unlink()
+        return measure(params)
+
+    with pytest.raises(StorageError, match="is gone"), ThreadPoolExecutor(1) as pool:
+        s.run(delete, budget=6, executor=pool)
+    (path,) = tmp_path.iterdir()
+    assert [result.id for result in read_results(path)] == [1]
+    with pytest.raises(StorageError, match="is gone"):
+        s.tell(0, {"f": 1.0, "c": 1.0})
 
 
 def test_an_error_that_nobody_expected_ends_the_run_with_it(tmp_path):

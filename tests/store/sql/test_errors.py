@@ -261,6 +261,66 @@ def test_a_damaged_file_is_said_at_once(sqlite_url, tmp_path):
         assert not isinstance(caught.value, StorageAway)
 
 
+class TestGone:
+    """The file is deleted, moved away or replaced while it is open: SQLite would go on in one without a name."""
+
+    @pytest.fixture
+    def store(self, sqlite_url):
+        store = SqlStore(sqlite_url)
+        store.open(STUDY, "{}", 0, STUDY)
+        ask(store)
+        yield store
+        store.close()
+
+    def move(self, folder, source, target):
+        for path in folder.glob(f"{source}*"):
+            path.rename(folder / path.name.replace(source, target))
+
+    def test_what_is_told_is_an_error_and_no_new_file_is_made(self, store, tmp_path):
+        for path in tmp_path.iterdir():
+            path.unlink()
+        for use in (store.names, lambda: store.changes(STUDY, 0), lambda: store.tell(STUDY, 0, {"f": 1}, ["f"], 1)):
+            with pytest.raises(
+                StorageError, match="is gone, its file was deleted or moved away: put it back"
+            ) as caught:
+                use()
+            assert not isinstance(caught.value, StorageAway)
+        assert not list(tmp_path.iterdir())
+
+    def test_threads_that_have_no_connection_yet_make_no_new_file(self, store, tmp_path):
+        def delete_and_read(_):
+            self.move(tmp_path, "study.db", "away.db")
+            store.names()
+
+        with pytest.raises(StorageError, match="is gone"):
+            store._database.read(delete_and_read)
+        assert not (tmp_path / "study.db").exists()
+
+    def test_what_was_kept_in_a_file_that_went_meanwhile_is_an_error(self, store, tmp_path):
+        with pytest.raises(StorageError, match="is gone"):
+            store._database.write(lambda _: self.move(tmp_path, "study.db", "away.db"))
+
+    def test_a_file_that_is_put_back_is_used_again(self, store, tmp_path):
+        self.move(tmp_path, "study.db", "away.db")
+        with pytest.raises(StorageError, match="is gone"):
+            ask(store)
+        self.move(tmp_path, "away.db", "study.db")
+        assert ask(store).id == 1
+
+    def test_a_copy_in_its_place_is_not_told_of_by_who_had_the_other_open(self, store, sqlite_url, tmp_path):
+        store.close()
+        (tmp_path / "copy.db").write_bytes((tmp_path / "study.db").read_bytes())
+        ask(store)
+        self.move(tmp_path, "study.db", "away.db")
+        (tmp_path / "copy.db").rename(tmp_path / "study.db")
+        for _ in range(2):
+            with pytest.raises(StorageError, match=r"is another file now .* open the study again to go on with this"):
+                store.tell(STUDY, 0, {"f": 1}, ["f"], 1)
+        later = open_store(sqlite_url)
+        assert [each.id for each in later.changes(STUDY, 0)[1]] == [0]
+        later.close()
+
+
 def test_tables_that_another_program_has_changed_are_said(url):
     store = open_store(url)
     store.open(STUDY, "{}", 0, STUDY)

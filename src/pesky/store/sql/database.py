@@ -18,6 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from pesky.errors import StorageError
 from pesky.store.sql import errors
+from pesky.store.sql.file import OpenFile
 from pesky.store.sql.url import is_secret, is_uri, parse, shown
 
 R = TypeVar("R")
@@ -63,6 +64,11 @@ class Database:
         elif not self.is_sqlite:
             # a single statement needs no transaction around it, each end of which would be a round trip to the server
             self._reader = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        # what only reads opens the file anew each time
+        self._file = OpenFile(self.url) if self.is_sqlite and access != "read" else None
+        if self._file is not None:
+            file = self._file
+            event.listen(self._engine, "connect", lambda *_: file.opened())
         self._was_reached = False
         weakref.finalize(self, self._engine.dispose)
         _ALL.add(self)
@@ -98,6 +104,8 @@ class Database:
     def close(self) -> None:
         """Let go of the connections; the next transaction makes new ones."""
         self._engine.dispose()
+        if self._file is not None:
+            self._file.closed()
 
     def forked(self) -> None:
         """Leave the connections to the parent process, which goes on using them."""
@@ -109,19 +117,26 @@ class Database:
         while True:
             is_unclear = False
             try:
+                self._check_file()  # before a connection is made, which would make a file, too
                 with self._connected(engine, wait) as connection:
                     with connection.begin():
                         result = work(connection)
                         is_unclear = not is_repeatable
+                    self._check_file()
                     self._was_reached = True
                     wait.end()
                     return result
             except SQLAlchemyError as error:
+                self._check_file()
                 timeout = self._timeout(error, is_unclear)
                 if wait.seconds >= timeout:
                     raise errors.explain(self.url, error) from errors.cause(self.url, error)
                 wait.say(errors.complaint(error))
                 time.sleep(random.uniform(*_BUSY_PAUSE) if errors.is_busy(error) else 0.5)
+
+    def _check_file(self) -> None:
+        if self._file is not None:
+            self._file.check()
 
     def _timeout(self, error: SQLAlchemyError, is_unclear: bool) -> float:
         """For how many seconds to try again after this error."""
