@@ -1,6 +1,7 @@
 """The process that does what takes seconds."""
 
 import os
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pesky.errors import PeskyError
-from pesky.page.background import Background, Busy
+from pesky.page.background import COMMAND, Background, Busy
 
 ECHO = (sys.executable, str(Path(__file__).with_name("echo.py")))
 SECRET = "postgresql://user:secret@host/database"
@@ -65,3 +66,8 @@ def test_nothing_is_left_of_it(background: Background):
     process = background.call("draw")["process"]
     background.end()
     assert not Path(f"/proc/{process}").exists()
+
+
+def test_it_ends_without_a_word_where_the_page_ends_before_anybody_asked():
+    done = subprocess.run(COMMAND, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

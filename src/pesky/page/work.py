@@ -134,7 +134,9 @@ def main() -> None:
             requests.put(line)
         os._exit(0)  # who asked is gone: nobody waits for what is being done
 
-    first = json.loads(sys.stdin.readline())
+    if not (given := sys.stdin.readline()).endswith("\n"):
+        return  # the page ended before anybody asked
+    first = json.loads(given)
     threading.Thread(target=listen, daemon=True).start()
     os.nice(POLITE)
     sys.path[:] = first["path"]
