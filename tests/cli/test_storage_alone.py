@@ -72,6 +72,24 @@ def test_a_storage_that_is_not_there_is_not_made(pesky, project):
     assert "pesky init" not in said
 
 
+@pytest.mark.parametrize("content", [b"\0", b"\xc3\x28", b"x = 1\n"])
+def test_a_damaged_database_is_no_study_file(pesky, project, content):
+    begun(pesky, project, evaluations=1)
+    database = project.folder / "study.db"
+    database.write_bytes((content * 200)[:200] + database.read_bytes()[200:])
+    for command in ("status", "recommend", "page"):
+        said = " ".join(pesky(command, "study.db", code=exit_codes.STORAGE).output.split())
+        assert 'study.db" is no SQLite database: expected a file that pesky made' in said
+    assert "is a database, not a study file" in pesky("ask", "study.db", code=exit_codes.MISTAKE).output
+
+
+def test_an_empty_database_is_no_study_file(pesky, project):
+    (project.folder / "empty.db").touch()
+    said = " ".join(pesky("recommend", "empty.db", code=exit_codes.STORAGE).output.split())
+    assert 'empty.db" is no storage of pesky, it is empty' in said
+    assert not (project.folder / "empty.db").stat().st_size
+
+
 def test_files_of_a_storage_are_called_as_its_study(pesky, project):
     begun(pesky, project, "a/b c")
     assert "a-b-c-progress.html" in pesky("show", "study.db", "--picture", "progress").stdout

@@ -10,7 +10,7 @@ from pesky.store.sql.url import EXPECTED, hidden, path_of, url_of
 from pesky.study.changes import opened
 from pesky.study.stored import stored_problem
 from pesky.study_file import StudyFile
-from pesky.study_file.toml import DATABASES, SQLITE
+from pesky.study_file.toml import DATABASES, is_database
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,8 @@ class Source:
             return cls(given, given)
         path = Path(given)
         if path.is_file():
-            with path.open("rb") as database:
-                if database.read(len(SQLITE)) == SQLITE:
-                    return cls(given, url_of(path.resolve()))
+            if is_database(path):
+                return cls(given, url_of(path.resolve()))
         elif (said := hidden(given)) != given:  # a URL with a slip: what is said of a missing file would repeat it
             raise StorageError(f"there is no file {said!r}, and it is no URL of a storage: {EXPECTED}.")
         elif path.suffix in DATABASES:

@@ -17,6 +17,14 @@ OF_STORAGES = (
 )
 
 
+def is_database(path: Path) -> bool:
+    """Whether a file is a database and no study file: its name says so, or how it begins."""
+    if path.suffix in (".toml", *DATABASES):
+        return path.suffix != ".toml"
+    with path.open("rb") as file:
+        return file.read(len(SQLITE)) == SQLITE
+
+
 def read_toml(path: Path) -> tuple[str, dict[str, object]]:
     """The file's text and what it says; a StudyFileError with line and column if it cannot be read."""
     text = _text(path)
@@ -31,7 +39,7 @@ def _text(path: Path) -> str:
         raise StudyFileError(path, (Mistake("", None, f"is a storage, not a study file: {OF_STORAGES}"),))
     try:
         content = path.read_bytes()
-        if content.startswith(SQLITE):
+        if path.suffix in DATABASES or content.startswith(SQLITE):
             raise StudyFileError(path, (Mistake("", None, f"is a database, not a study file: {OF_STORAGES}"),))
         return content.decode()
     except UnicodeDecodeError as error:
