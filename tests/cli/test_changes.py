@@ -52,13 +52,17 @@ def test_the_same_file_is_not_taken_twice_and_several_are_excluded_at_once(pesky
     for name, words in (("data.csv", "of 3 rows 3 are there already, as #0 to #2"), ("more.csv", "of 4 rows 3 are")):
         assert words in pesky("import", "study.toml", name, code=exit_codes.MISTAKE).stderr
     (project.folder / "copies.csv").write_text(f"{DATA}0.4,a,0.5,0.2,\n0.4,a,0.5,0.2,\n")
-    assert "of 5 rows 3 are there already, as #0 to #2" in (
+    assert "of 5 rows 3 are there already, as #0 to #2, and 1 repeat others of the file, at x=0.4" in (
         pesky("import", "study.toml", "copies.csv", code=exit_codes.MISTAKE).stderr
     )
     copies = "\n".join([DATA.splitlines()[0], "0.4,a,0.5,0.2,", "0.5,a,0.5,0.2,", "0.4,a,0.5,0.2,"])
     (project.folder / "copies.csv").write_text(copies)
     said = pesky("import", "study.toml", "copies.csv", code=exit_codes.MISTAKE).stderr
     assert "of 3 rows 1 repeat others of the file, at x=0.4, k=a" in said
+    (project.folder / "copies.csv").write_text(f"{copies}\n0.2,a,0.5,0.2,\n0.6,z,0.5,0.2,")
+    said = pesky("import", "study.toml", "copies.csv", code=exit_codes.MISTAKE).stderr
+    assert "of 5 rows 1 cannot be:\n  line 6: the parameter 'k' was 'z'" in said
+    assert "Besides, of 5 rows 1 repeat others of the file, at x=0.4, k=a. Leave them out" in said
     assert len(shown(pesky)) == 3
     pesky("import", "study.toml", "data.csv", "--again")
     assert pesky("exclude", "study.toml", "3-5", "0").stdout.count("excluded") == 8  # the state, and why

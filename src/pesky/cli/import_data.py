@@ -33,15 +33,20 @@ def import_data(
     """
     from pesky.cli.stored_study import open_study
     from pesky.study.columns import FAILED, TASK, columns_of, in_words
-    from pesky.study.rows import data_of, names_in, read_csv
+    from pesky.study.rows import data_of, names_in, read_csv, read_rows
     from pesky.study_file import StudyFile
     from pesky.wording import counted
 
     opened = open_study(StudyFile.read(study, importing=False))
     problem = opened.problem
     rows = _renamed(read_csv(data), rename or [], [*problem.parameters, *problem.outcomes, FAILED, TASK])
-    if not again:
-        _check_new(opened.evaluations.values(), data_of(problem, rows))
+    copies = None if again else _copies(opened.evaluations.values(), read_rows(problem, rows)[0], len(rows))
+    if copies is not None:
+        try:
+            data_of(problem, rows)
+        except DataError as error:
+            raise DataError(f"{error}\nBesides, {copies}") from None
+        raise DataError(f"nothing was added: {copies}")
     added = opened.add_rows(rows)
     numbers = f": #{added[0].id} to #{added[-1].id}" if added else ""
     typer.echo(f"{counted(len(added))} added from {data}{numbers}.")
@@ -66,25 +71,21 @@ def _renamed(rows: "list[Row]", given: list[str], wanted: list[str]) -> "list[Ro
     return [(where, {names.get(name, name): cell for name, cell in row.items()}) for where, row in rows]
 
 
-def _check_new(kept: "Iterable[Evaluation]", new: "Sequence[Datum]") -> None:
-    """Nothing, or a DataError where rows are there already, or twice: a copy would pass for two values that agree."""
+def _copies(kept: "Iterable[Evaluation]", new: "Sequence[Datum]", count: int) -> str | None:
+    """Which of so many rows are there already, or twice: a copy would pass for two values that agree."""
     from pesky.cli.format import values
     from pesky.study.repeats import facts, repeated
     from pesky.wording import counted
 
+    said = []
     if there := [id_ for id_ in repeated(kept, new) if id_ is not None]:
-        raise DataError(
-            f"nothing was added: of {len(new)} rows {len(there)} are there already, as {_ids(sorted({*there}))}. "
-            "Leave them out, or give --again if they were measured twice."
-        )
+        said.append(f"{len(there)} are there already, as {_ids(sorted({*there}))}")
     seen: set[object] = set()
-    copies = [each for each in new if (own := facts(each)) in seen or seen.add(own)]
-    if copies:
+    if copies := [each for each in new if (own := facts(each)) in seen or seen.add(own)]:
         where = "; ".join(values(each.params) for each in copies[:SHOWN]) + ("; .." if len(copies) > SHOWN else "")
-        raise DataError(
-            f"nothing was added: of {counted(len(new), 'row')} {len(copies)} repeat others of the file, at "
-            f"{where}. Leave them out, or give --again if they were measured twice."
-        )
+        said.append(f"{len(copies)} repeat others of the file, at {where}")
+    what = f"of {counted(count, 'row')} {', and '.join(said)}"
+    return f"{what}. Leave them out, or give --again if they were measured twice." if said else None
 
 
 def _ids(ids: list[int]) -> str:

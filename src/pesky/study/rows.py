@@ -96,22 +96,28 @@ def data_of(problem: Problem, rows: Sequence[Row]) -> list[Datum]:
     are several; all others are attributes. Empty cells are outcomes that were not measured. Of a table that a study
     exported, what had no result is left out, and so is what that study says of its evaluations.
     """
+    data, wrong = read_rows(problem, rows)
+    if wrong:
+        mistakes = [f"{where}: {each}" for where, error in wrong for each in error.args]
+        more = [f"and {len(mistakes) - MOST} more"] if len(mistakes) > MOST else []
+        listed = "\n".join(f"  {each}" for each in [*mistakes[:MOST], *more])
+        raise DataError(f"nothing was added, since of {len(rows)} rows {len(wrong)} cannot be:\n{listed}")
+    return data
+
+
+def read_rows(problem: Problem, rows: Sequence[Row]) -> tuple[list[Datum], list[tuple[str, DataError]]]:
+    """What the rows say, and which of them say nothing that can be kept, and why: see `data_of`."""
     if not rows:
         raise DataError("there are no rows of data: expected at least one.")
     columns = columns_of(problem, names_in(rows))
-    data, mistakes, wrong = [], [], 0
+    data, wrong = [], []
     for where, row in rows:
         try:
             if (datum := _datum(problem, columns, row)) is not None:
                 data.append(datum)
         except DataError as error:
-            mistakes += [f"{where}: {each}" for each in error.args]
-            wrong += 1
-    if mistakes:
-        more = [f"and {len(mistakes) - MOST} more"] if len(mistakes) > MOST else []
-        listed = "\n".join(f"  {each}" for each in [*mistakes[:MOST], *more])
-        raise DataError(f"nothing was added, since of {len(rows)} rows {wrong} cannot be:\n{listed}")
-    return data
+            wrong.append((where, error))
+    return data, wrong
 
 
 def names_in(rows: Sequence[Row]) -> list[object]:
