@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pesky.store import Evaluation
 from pesky.store.evaluation import listed, trials_of
 from pesky.study.grounds import Grounds
+from pesky.study.in_words import first_line
 from pesky.study.measured import holds_all
 from pesky.study.recommendation import Recommendation
 from pesky.study.untried import options_without
@@ -90,7 +91,7 @@ def failed_elsewhere(model: Recommendation, failures: Sequence[Evaluation]) -> s
 
 def _why(failures: Sequence[Evaluation]) -> str:
     error = failures[-1].error
-    return f"failed ({error})" if error else "failed"
+    return f"failed ({first_line(error)})" if error else "failed"
 
 
 def passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
