@@ -38,11 +38,13 @@ def test_check_lists_every_mistake(pesky, project):
 
 def test_check_sums_up_what_is_asked(pesky, project):
     project.change('function = "', '# function = "')
-    project.change('"c >= 0"', '"c >= 0", "x <= 0.5", "x <= 2"')
+    project.change('"c >= 0"', '"c >= 0", "c <= 9", "x <= 0.5", "x <= 2"')
+    project.change("[parameters]", "[outcomes.c]\nhigh = 3\n\n[parameters]")
     text = pesky("check", "study.toml").stdout
     for line in (
         "study: minimize f",
         "subject to c >= 0, with confidence 0.95\n",
+        "subject to c <= 9, which holds everywhere",
         "subject to x <= 0.5\n",
         "subject to x <= 2, which holds everywhere",
         "over k: one of a, b",

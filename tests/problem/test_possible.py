@@ -1,12 +1,13 @@
 """Constraints on parameters that hold nowhere or everywhere: said where it is certain, and never where it is not."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
-from pesky import Choice, Constraint, Integer, Problem, ProblemError, Real
+from pesky import Choice, Constraint, Integer, Outcome, Problem, ProblemError, Real
 from pesky.problem.expression import parsed
-from pesky.problem.possible import hold_nowhere, holds_everywhere, range_of
+from pesky.problem.possible import hold_nowhere, holds_everywhere, holds_within, range_of
 
 SPACE = {"x": Real(0, 1), "y": Integer(0, 10), "z": Real(-2, 3), "n": Integer(1, 7, step=3), "k": Choice(["a", "b"])}
 TEXTS = ["x + y", "x - z*y", "-z**2", "z**3 / (1 + x)", "2**-n", "x**0.5", "z**0.5", "1 / z", "(z - x)**2 * n", "z**-2",
@@ -81,3 +82,45 @@ def test_what_holds_everywhere_is_known():
         assert expression is not None
         assert holds_everywhere(constraint, expression, SPACE) is holds
         assert not hold_nowhere({constraint: expression}, SPACE)
+
+
+FRACTION, DURATION = Outcome("c", 0, 1), Outcome("c", low=0)
+
+
+def limited(constraint: str, *outcomes: Outcome) -> Problem:
+    return Problem(SPACE, minimize="f", constraints=[constraint], outcomes=outcomes)
+
+
+@pytest.mark.parametrize(
+    ("constraint", "declared", "said"),
+    [
+        ("c >= 2", FRACTION, "no value satisfies 'c >= 2': c is from 0 to 1, as the problem declares. Write both"),
+        ("c <= -0.1", FRACTION, "'c <= -0.1': c is from 0 to 1"),
+        ("c <= -1", DURATION, "'c <= -1': c is from 0, as"),
+        ("c >= 1", Outcome("c", high=0), "'c >= 1': c is to 0, as"),
+        ("f >= 2", Outcome("f", 0, 1), "'f >= 2': f is from 0 to 1"),
+    ],
+)
+def test_a_limit_beyond_the_declared_range_is_refused(constraint, declared, said):
+    with pytest.raises(ProblemError, match=said):
+        limited(constraint, declared)
+    stored = limited(constraint).to_dict() | {"outcomes": {declared.name: declared.to_plain()}}
+    assert Problem.from_dict(stored).ranges == {declared.name: declared}
+
+
+@pytest.mark.parametrize(
+    ("constraint", "declared", "holds"),
+    [
+        ("c >= 1", FRACTION, False),
+        ("c <= 0", FRACTION, False),
+        ("c <= 1", FRACTION, True),
+        ("c <= 2", FRACTION, True),
+        ("c >= 0", DURATION, True),
+        ("c <= 1e300", DURATION, False),
+        ("c >= -1", Outcome("c", high=0), False),
+    ],
+)
+def test_a_limit_within_the_declared_range_is_taken(constraint, declared, holds):
+    problem = limited(constraint, declared)
+    assert holds_within(problem.constraints[0], problem.ranges) is holds
+    assert replace(problem, constraints=["c >= 9"]).ranges == problem.ranges  # as `what_if` does

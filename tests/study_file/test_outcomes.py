@@ -16,5 +16,8 @@ def test_a_range_is_that_of_the_problem(base, folder):
 def test_mistakes_have_their_key(base, mistakes):
     found = mistakes(base + "\n[outcomes.error]\nlow = 1\nhigh = 0\n")
     assert [(each.key, "expected low below high" in each.message) for each in found] == [("outcomes.error", True)]
+    (found,) = mistakes(base + "\n[outcomes.latency_ms]\nlow = 3\nhigh = 9\n")
+    assert found.key == "outcomes.latency_ms"
+    assert "no value satisfies 'latency_ms <= 2': latency_ms is from 3 to 9" in found.message
     assert "unknown outcome 'eror'" in mistakes(base + "\n[outcomes.eror]\nlow = 1\n")[0].message
     assert mistakes(base + "\n[outcomes.error]\nleast = 1\n")

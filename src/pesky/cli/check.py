@@ -39,18 +39,19 @@ def summary(file: "StudyFile") -> Iterator[str]:
     from pesky.problem.expression import Expression
     from pesky.problem.known import without_expressions
     from pesky.problem.parameters import in_words
-    from pesky.problem.possible import holds_everywhere
+    from pesky.problem.possible import holds_everywhere, holds_within
 
     problem = file.problem
     yield f"{file.name}: {'minimize' if problem.maximize is None else 'maximize'} {problem.objective}"
     for constraint in problem.constraints:
         expression = problem.known.get(constraint.outcome)
-        if not isinstance(expression, Expression):
-            yield f"  subject to {constraint}, with confidence {constraint.confidence:g}"
-        elif holds_everywhere(constraint, expression, problem.parameters):
+        is_exact = isinstance(expression, Expression)
+        if holds_within(constraint, problem.ranges) or (
+            is_exact and holds_everywhere(constraint, expression, problem.parameters)
+        ):
             yield f"  subject to {constraint}, which holds everywhere: leave it out, unless it says too little"
         else:
-            yield f"  subject to {constraint}"
+            yield f"  subject to {constraint}" + ("" if is_exact else f", with confidence {constraint.confidence:g}")
     for name, parameter in problem.parameters.items():
         yield f"  over {name}: {in_words(parameter)}"
     for name, task in problem.tasks.items():

@@ -1,5 +1,6 @@
 """What is known of an outcome before it is measured: the range that no value of it leaves."""
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -32,6 +33,11 @@ class Outcome:
     def __str__(self) -> str:
         parts = [f"{word} {end:g}" for word, end in (("from", self.low), ("to", self.high)) if end is not None]
         return " ".join(parts)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Its ends, infinite where none was declared."""
+        return -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
 
     def check(self, value: float) -> float:
         """The value, or a DataError if it is outside the range."""

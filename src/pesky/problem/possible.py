@@ -1,13 +1,17 @@
-"""Whether constraints on parameters can hold, or always do, by interval arithmetic: what it says is certain."""
+"""Whether constraints can hold, or always do, by the bounds of parameters and the ranges of outcomes.
+
+On parameters this is interval arithmetic: what it says is certain.
+"""
 
 import math
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from itertools import product
 
 from pesky.errors import ProblemError
 from pesky.problem.constraint import Constraint
 from pesky.problem.expression import Expression
+from pesky.problem.outcome import Outcome
 from pesky.problem.parameters import Choice, Integer, Parameter
 
 Interval = tuple[float, float]
@@ -33,6 +37,23 @@ def check_possible(stated: Stated, parameters: Mapping[str, Parameter]) -> None:
     if hold_nowhere(stated, parameters):
         texts = " and ".join(f"'{constraint}'" for constraint in stated)
         raise ProblemError(f"no point of the space satisfies {texts}. {_REMEDY}")
+
+
+def check_ranges(constraints: Collection[Constraint], ranges: Mapping[str, Outcome]) -> None:
+    """Nothing, or a ProblemError if no value in the declared range of an outcome satisfies a constraint on it."""
+    for constraint in constraints:
+        declared = ranges.get(constraint.outcome)
+        if declared is not None and _fails(constraint, declared.ends):
+            raise ProblemError(
+                f"no value satisfies '{constraint}': {constraint.outcome} is {declared}, as the problem declares. "
+                "Write both in one unit (a percentage is no fraction), or declare a wider range."
+            )
+
+
+def holds_within(constraint: Constraint, ranges: Mapping[str, Outcome]) -> bool:
+    """Whether a constraint holds at every value in the declared range of its outcome."""
+    declared = ranges.get(constraint.outcome)
+    return declared is not None and _holds(constraint, declared.ends)
 
 
 def holds_everywhere(constraint: Constraint, expression: Expression, parameters: Mapping[str, Parameter]) -> bool:

@@ -16,7 +16,7 @@ from pesky.problem.known import KnownFunction, from_paths, known_functions, to_p
 from pesky.problem.outcome import Outcome, declared_outcomes
 from pesky.problem.parameter_constraints import check_names, constraint_of, expressions_of
 from pesky.problem.parameters import Option, Parameter, from_plain, in_words, to_plain
-from pesky.problem.possible import check_possible
+from pesky.problem.possible import check_possible, check_ranges
 from pesky.problem.task import Resource, Task
 
 SUCCEEDS = "{} succeeds"
@@ -87,6 +87,9 @@ class Problem:
         object.__setattr__(self, "resources", _resources(resources, self.tasks))
         declared = ranges if outcomes is None else outcomes
         object.__setattr__(self, "ranges", declared_outcomes(declared, self.outcomes, self.yes_no, self.known))
+        # `replace` gives `ranges`: what a limit beyond them would change may be asked
+        if not isinstance(parameters, _Stored) and ranges is None:
+            check_ranges(self.constraints, self.ranges)
 
     @property
     def objective(self) -> str:
