@@ -114,6 +114,18 @@ def test_a_space_without_real_columns_has_no_gradient_and_no_error():
     assert torch.equal(torch.autograd.grad(space.snap(U).sum(), U)[0], torch.zeros(3, 2))
 
 
+@pytest.mark.parametrize(
+    "parameter", [Real(1e-4, 10, log=True), Real(1e-5, 1e-1, log=True), Real(3e-7, 0.7, log=True), Real(-0.1, 0.3)]
+)
+def test_the_ends_of_the_cube_are_the_bounds_exactly(parameter):
+    space, U = Space({"x": parameter}), torch.tensor([[0.0], [1e-15], [0.5], [1 - 1e-15], [1.0]]).double()
+    values = [space.decode(u)["x"] for u in U]
+    assert values[:2] == [parameter.low] * 2
+    assert values[3:] == [parameter.high] * 2
+    assert space.decode_all(U)["x"].tolist() == values
+    assert space.decode(space.encode({"x": parameter.high}))["x"] == parameter.high
+
+
 def test_the_rounding_of_a_logarithm_stays_in_the_cube():
     # log(low) in torch and in Python differ in the last digit here: the bound would be at -5e-19
     space = Space({"x": Real(0.9715792922106726, 892.9279397924362, log=True)})

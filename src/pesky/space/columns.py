@@ -16,6 +16,9 @@ from torch.nn.functional import one_hot
 from pesky.problem import Choice, Integer, Option, Parameter, Real
 from pesky.problem.values import belongs, is_of_kind
 
+AT_BOUND = 1e-14
+"""So near to 0 or 1 a real parameter's value is the bound: of its logarithm, the exponential is a little less."""
+
 
 def width(parameter: Parameter) -> int:
     """The number of columns w."""
@@ -63,6 +66,8 @@ def from_unit(parameter: Parameter, u: Sequence[float]) -> Option:
     """The value that the columns stand for, always within bounds."""
     if isinstance(parameter, Choice):
         return parameter.options[u.index(max(u))]
+    if isinstance(parameter, Real) and not AT_BOUND < u[0] < 1 - AT_BOUND:
+        return parameter.low if u[0] < 0.5 else parameter.high
     low, high = _edges(parameter)
     value = low + u[0] * (high - low)
     value = float(_number(value).exp()) if parameter.log else value
@@ -76,10 +81,13 @@ def from_units(parameter: Parameter, U: Float[Tensor, "n w"]) -> np.ndarray:
     """The values of many points, as `from_unit` gives each: floats, integers, or the options as objects."""
     if isinstance(parameter, Choice):
         return np.array(parameter.options, dtype=object)[U.argmax(-1).numpy()]
-    values = _from_unit(parameter, U[:, 0])
-    values = _rounded(parameter, values) if isinstance(parameter, Integer) else values
-    values = values.clamp(parameter.low, parameter.high).numpy()
-    return values.astype(np.int64) if isinstance(parameter, Integer) else values
+    u = U[:, 0]
+    values = _from_unit(parameter, u)
+    if isinstance(parameter, Integer):
+        return _rounded(parameter, values).clamp(parameter.low, parameter.high).numpy().astype(np.int64)
+    values = values.clamp(parameter.low, parameter.high)
+    values = values.where(u > AT_BOUND, parameter.low).where(u < 1 - AT_BOUND, parameter.high)
+    return values.numpy()
 
 
 def snap(parameter: Parameter, U: Float[Tensor, "*b w"]) -> Float[Tensor, "*b w"]:
