@@ -381,6 +381,11 @@ def test_bad_arguments_are_refused(given):
     [
         (lambda s: s.ask(2.5), ProblemError, r"ask: n was 2\.5: expected a whole number, at least 1"),
         (lambda s: s.ask(len), ProblemError, "tasks was <.*>: expected the name of a task, or a list of them: 'all'"),
+        (lambda s: s.ask(2, n=3), ProblemError, "tasks was 2, a number of questions, and n was 3: give one of them"),
+        (lambda s: s.ask(limit=1), ProblemError, r"limit was 1: expected Limit\(evaluations=\.\.\., cost=\.\.\.\)"),
+        (lambda s: s.ask(gain_per_cost=-1), ProblemError, "gain_per_cost was -1: expected a number, 0 or above"),
+        (lambda s: s.ask(2, gain_per_cost="1"), ProblemError, "gain_per_cost was '1': expected a finite number"),
+        (lambda s: s.ask(worker=3), ProblemError, "worker was 3: expected a name, as a text"),
         (lambda s: s.ask(params=0.5), DataError, r"parameters were 0\.5: expected a mapping like {'x': \.\.\., 'y': "),
         (lambda s: s.enqueue(0.5), DataError, r"the parameters were 0\.5: expected a mapping like {'x': "),
         (lambda s: s.enqueue({"x": 0.5, "y": 0}, 3), ProblemError, "tasks was 3: expected the name of a task"),

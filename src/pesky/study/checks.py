@@ -1,5 +1,6 @@
 """What a study is given, checked before anything is asked."""
 
+import numbers
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from pesky.model.surrogate import GP
 from pesky.problem import Problem
 from pesky.problem.fields import finite
 from pesky.space import Space
+from pesky.store import Limit
 from pesky.study.surrogates import FitBotorch
 
 
@@ -69,6 +71,18 @@ def checked_model(given: object, problem: Problem, space: Space, rule: Rule) -> 
             "`parameters` of the tasks."
         )
     return given  # pyright: ignore[reportReturnType]
+
+
+def check_asked(tasks: object, n: object, limit: object, gain_per_cost: object, worker: object) -> None:
+    """Nothing, or a ProblemError if a question was asked for in terms that are none, or contradict each other."""
+    if n is not None and isinstance(tasks, numbers.Real):
+        raise ProblemError(f"ask: tasks was {tasks!r}, a number of questions, and n was {n!r}: give one of them.")
+    if not isinstance(limit, Limit):
+        raise ProblemError(f"ask: limit was {limit!r}: expected Limit(evaluations=..., cost=...), of the study in all.")
+    if gain_per_cost is not None and finite("ask: gain_per_cost", gain_per_cost) < 0:
+        raise ProblemError(f"ask: gain_per_cost was {gain_per_cost!r}: expected a number, 0 or above.")
+    if worker is not None and not isinstance(worker, str):
+        raise ProblemError(f"ask: worker was {worker!r}: expected a name, as a text.")
 
 
 def checked_tasks(given: str | Collection[str] | None, problem: Problem) -> tuple[str, ...]:

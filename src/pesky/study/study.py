@@ -32,6 +32,7 @@ from pesky.store import Evaluation, Limit, Store, open_store
 from pesky.study import export
 from pesky.study.changes import check_current, opened
 from pesky.study.checks import (
+    check_asked,
     check_counts,
     checked_device,
     checked_model,
@@ -252,6 +253,7 @@ class Study(StudyData):
             params: Ask at these parameters, instead of where it is worth most: the first of the tasks, and enqueue the
                 others.
         """
+        check_asked(tasks, n, limit, gain_per_cost, worker)
         if isinstance(tasks, int | numbers.Real) or n is not None:
             tasks, count = (None, tasks) if isinstance(tasks, int | numbers.Real) else (tasks, n)
             how = {"worker": worker, "lease": lease, "losses": losses, "limit": limit, "gain_per_cost": gain_per_cost}
