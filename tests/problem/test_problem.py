@@ -211,6 +211,9 @@ MISTAKES = [
     (lambda: Choice([1, True]), ["all differ", "1 == 1.0 == True"]),
     (lambda: Choice("relu"), ["'relu'", "expected a list"]),
     (lambda: Choice(3), ["3", "expected a list"]),
+    (lambda: Choice("a", "b"), ["'a', 'b'", "expected one list", "write Choice(['a', 'b'])"]),  # pyright: ignore
+    (lambda: Real(0, 10**400), ["high was 1000", "00...00", "expected a finite"]),
+    (lambda: Integer(0, 10**400), ["high was 1000", "00...00", "expected at most"]),
     (lambda: Choice(["a", None]), ["None", "expected a text"]),
     (lambda: Choice([1.0, float("nan")]), ["nan", "finite"]),
     (lambda: Choice(["a", "\ud800"]), [r"'\ud800'", "written as UTF-8"]),

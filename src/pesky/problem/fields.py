@@ -4,6 +4,7 @@ import inspect
 import math
 import numbers
 import operator
+import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import SupportsFloat, TypeVar
@@ -11,6 +12,9 @@ from typing import SupportsFloat, TypeVar
 from pesky.errors import ProblemError, unknown_name
 
 V = TypeVar("V")
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 60
 
 
 class FrozenDict(Mapping[str, V]):
@@ -48,8 +52,16 @@ def finite(what: str, given: object) -> float:
         with suppress(OverflowError):  # an int can be too large for a float
             value = float(given)
     if not math.isfinite(value):
-        raise ProblemError(f"{what} was {given!r}: expected a finite number.")
+        raise ProblemError(f"{what} was {brief(given)}: expected a finite number.")
     return value
+
+
+def brief(given: object) -> str:
+    """What was given as Python shows it, but for the middle of what is long: a number may have hundreds of digits."""
+    try:
+        return _short.repr(given)
+    except ValueError:  # Python itself shows no number of thousands of digits
+        return "a number of thousands of digits"
 
 
 def number(given: object) -> float:
@@ -104,7 +116,8 @@ def build(what: str, declare: Callable[..., V], given: object) -> V:
     """What `declare` makes of the given plain data: a mapping whose keys are its arguments."""
     fields = named(what, given)
     every = inspect.signature(declare).parameters
-    known = {key: each for key, each in every.items() if each.kind is not inspect.Parameter.VAR_KEYWORD}
+    others = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    known = {key: each for key, each in every.items() if each.kind not in others}
     for key in fields:
         if key not in known:
             raise ProblemError(f"{what}: {unknown_name('key', key, known)}")

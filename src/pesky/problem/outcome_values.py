@@ -4,8 +4,10 @@ import math
 from collections.abc import Collection, Mapping
 
 from pesky.errors import DataError, unknown_name
-from pesky.problem.fields import number
+from pesky.problem.fields import brief, number
 from pesky.problem.problem import Problem
+
+_NOTHING = "or say that nothing was measured, with `study.fail` or `pesky tell FILE ID --failed REASON`"
 
 
 def check_outcomes(problem: Problem, outcomes: Mapping[str, object]) -> dict[str, float]:
@@ -28,9 +30,12 @@ def checked_outcomes(
 
 def finite_number(name: str, given: object) -> float:
     """What was told of an outcome that is a number."""
-    value = number(given)
+    value = math.nan if _is_truth(given) else number(given)
     if not math.isfinite(value):
-        raise DataError(f"the outcome {name!r} was {given!r}: expected a finite number; leave it out if it has none.")
+        raise DataError(
+            f"the outcome {name!r} was {brief(given)}: expected a finite number; leave it out if it has none, "
+            f"{_NOTHING}."
+        )
     return value
 
 
@@ -39,7 +44,12 @@ def answer(name: str, given: object) -> float:
     value = number(given)
     if value not in (0.0, 1.0):
         raise DataError(
-            f"the outcome {name!r} was {given!r}: it is a yes or no, so expected True or False (or 1 or 0); "
-            "leave it out if there is no answer."
+            f"the outcome {name!r} was {brief(given)}: it is a yes or no, so expected True or False (or 1 or 0); "
+            f"leave it out if there is no answer, {_NOTHING}."
         )
     return value
+
+
+def _is_truth(given: object) -> bool:
+    """Whether it is True or False, of any library: numbers to Python, but never what was measured of a number."""
+    return isinstance(given, bool) or str(getattr(given, "dtype", "")).removeprefix("torch.") == "bool"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pesky.errors import ProblemError, unknown_name
-from pesky.problem.fields import build, finite, listed, named, whole
+from pesky.problem.fields import brief, build, finite, listed, named, whole
 
 Option = str | int | float | bool
 
@@ -44,7 +44,7 @@ class Integer:
                 raise ProblemError(f"Integer: {bound} was {given!r}: expected a whole number.")
             # a point of the unit cube, a float64, tells this many whole numbers apart even on a log scale
             if abs(int(given)) > 10**12:
-                raise ProblemError(f"Integer: {bound} was {given!r}: expected at most 10**12: change the unit.")
+                raise ProblemError(f"Integer: {bound} was {brief(given)}: expected at most 10**12: change the unit.")
             object.__setattr__(self, bound, int(given))
         object.__setattr__(self, "step", whole("Integer: step", self.step, 1))
         _check_bounds(self)
@@ -66,7 +66,10 @@ class Choice:
 
     options: tuple[Option, ...]
 
-    def __init__(self, options: Iterable[Option] = (), **others: object):
+    def __init__(self, options: Iterable[Option] = (), *more: object, **others: object):
+        if more:
+            each = ", ".join(map(repr, (options, *more)))
+            raise ProblemError(f"Choice: the options were {each}: expected one list of them: write Choice([{each}]).")
         if others:
             raise ProblemError(
                 f"Choice: {', '.join(f'{name}=' for name in others)} is not known: write Choice([...]) or "
