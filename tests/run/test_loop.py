@@ -55,7 +55,7 @@ def test_what_is_left_of_a_budget_is_not_spent_on_what_tells_nothing(monkeypatch
     monkeypatch.setattr(s._suggester, "decide", pointless)
     ending = s.run({"score": score, "check": check}, budget=Budget(cost=40, confirm=0))
     assert ending.kind == "budget"
-    assert "buys nothing that would tell anything" in ending.reason
+    assert "the rest is too little for a measurement that would tell more" in ending.reason
     assert 30 < sum(s.spent().values()) < 40
 
 

@@ -76,4 +76,4 @@ def check_worth(best: Decision, request: Request, *, is_all: bool) -> None:
 
 def in_vain(limit: Limit) -> Exhausted:
     """The error that says that what is left of a limit is not enough for what would tell something."""
-    return Exhausted("budget", f"{beyond(limit)}: what is left of it buys nothing that would tell anything")
+    return Exhausted("budget", f"{beyond(limit)}: the rest is too little for a measurement that would tell more")
