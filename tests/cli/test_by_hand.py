@@ -115,6 +115,24 @@ def test_what_is_measured_neither_fails_nor_is_abandoned(pesky, project):
     assert "#1 is abandoned, and no failure of it is taken any more" in said
 
 
+def test_an_absurd_value_hides_no_other_and_is_named(pesky, project):
+    project.change("noise = 0.0\n", "")
+    told, said = [2, 2.1, 1.9, 2.2, 2.05, 1e30, -5, 1e308], []
+    for i, f in enumerate(told):
+        said.append(pesky("tell", "study.toml", "--params", f"x={i / 10} k=a", f"f={f}", f"c={0.5 - i / 10}").stdout)
+    assert ["Is f" in each for each in said] == [False] * 5 + [True] * 3
+    assert "Is f = -5 right? The other 5 values, but for 1 far beyond them, are from 1.9 to 2.2." in said[6]
+    for command in ("status", "recommend"):
+        text = " ".join(pesky(command, "study.toml", code=None).stdout.split())
+        assert "#5: f = 1e+30 is far beyond the 6 values from -5 to 2.2" in text
+        assert "#7: f = 1e+308 is far beyond the 6 values from -5 to 2.2" in text
+    named = json.loads(pesky("status", "study.toml", "--json").stdout)["far_beyond"]
+    assert [each["evaluation"] for each in named] == [5, 7]
+    for each in named:
+        pesky("exclude", "study.toml", each["evaluation"])
+    assert "far beyond" not in pesky("status", "study.toml").stdout
+
+
 def test_a_value_far_beyond_all_others_is_kept_and_asked_about(pesky, project):
     project.change("c >= 0", "ok is true")
     said, told = "", [(10, ""), (90, ""), (12, ""), (13, ""), (15, ""), (-151, "Is f = -151 right?")]

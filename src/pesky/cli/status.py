@@ -10,6 +10,7 @@ from pesky.cli.arguments import AsJson, LookedAt, StudyName
 if TYPE_CHECKING:
     from pesky.cli.stored_study import Looked, Snapshot
     from pesky.store import Evaluation
+    from pesky.study.slips import Unusual
 
 LATEST = 3
 """Failures of which the reason is printed."""
@@ -51,12 +52,22 @@ def _plain(looked: "Looked", kept: "Snapshot") -> dict[str, object]:
         "spent": spent(by_id, kept.problem),
         "is_confirmed": _is_confirmed(kept),
         "outliers": [asdict(each) for each in as_of_last_question(kept.evaluations)],
+        "far_beyond": [asdict(each) for each in _absurd(kept)],
         "noise": noise,
         "noise_as_of": noise_as_of,
         "budget": looked.budget.model_dump(),
         "set_aside": kept.set_aside,
         **{state: [as_dict(e) for e in _in(kept, state)] for state in ("running", "pending", "lost", "failed")},
     }
+
+
+def _absurd(kept: "Snapshot") -> "list[Unusual]":
+    """The values decades beyond all others that no model has left out."""
+    from pesky.study.outliers import as_of_last_question
+    from pesky.study.slips import absurd
+
+    left_out = {(each.evaluation, each.outcome) for each in as_of_last_question(kept.evaluations)}
+    return [each for each in absurd(kept.problem, kept.evaluations) if (each.evaluation, each.outcome) not in left_out]
 
 
 def _is_confirmed(kept: "Snapshot") -> bool:
@@ -94,6 +105,8 @@ def _lines(looked: "Looked", kept: "Snapshot", now: float) -> Iterator[str]:
         yield f"  and {len(failed) - LATEST} more: pesky show {looked.again} --state failed"
     for each in as_of_last_question(kept.evaluations):
         yield f"  {each}; `pesky correct` or `pesky exclude` if it is wrong"
+    for each in _absurd(kept):
+        yield f"  {each.in_words}; `pesky correct` or `pesky exclude` if it is wrong"
     as_of, noise = noise_as_of_last_question(kept.evaluations) or (None, {})
     if noise:
         yield f"noise, which the file does not declare, as the values said at #{as_of}: {noise_in_words(noise)}"

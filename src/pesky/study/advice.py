@@ -9,6 +9,7 @@ from pesky.study.grounds import Grounds
 from pesky.study.in_words import first_line
 from pesky.study.measured import holds_all
 from pesky.study.recommendation import Recommendation
+from pesky.study.slips import absurd
 from pesky.study.untried import options_without
 
 NAMED = 4
@@ -148,6 +149,20 @@ def contradicted(grounds: Grounds, found: Recommendation) -> list[str]:
                     "exclude what is wrong, or leave its noise to be found out."
                 )
     return [*said.values()]
+
+
+def far_beyond(grounds: Grounds, found: Recommendation) -> list[str]:
+    """Which values are decades beyond all others, and are learnt from all the same."""
+    told = {e.id: e for point in grounds.points for e in point.evaluations}
+    odd = [
+        each
+        for each in absurd(grounds.problem, told.values())
+        if (each.evaluation, each.outcome) not in grounds.left_out
+    ]
+    if not odd:
+        return []
+    named = "; ".join(each.in_words for each in odd[:NAMED]) + ("; and more" if len(odd) > NAMED else "")
+    return [f"{named}: correct or exclude what is wrong."]
 
 
 def untried(grounds: Grounds, found: Recommendation) -> list[str]:

@@ -44,7 +44,7 @@ ENOUGH = 2
 def recommendation_from(grounds: Grounds) -> Recommendation:
     """The point to use: the best one anywhere, unless it is not sure enough to be better than the best measured one."""
     found = _better_of_two(grounds)
-    besides = (advice.passed_over, advice.contradicted, advice.untried)
+    besides = (advice.passed_over, advice.contradicted, advice.far_beyond, advice.untried)
     return replace(found, advice=" ".join([found.advice, *(said for each in besides for said in each(grounds, found))]))
 
 
