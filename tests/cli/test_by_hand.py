@@ -304,7 +304,7 @@ def test_what_comes_before_confirming_is_said(pesky, project):
     wanted = pesky("ask", "study.toml", "--confirm", "--params", "x=0.5 k=a").stdout
     assert wanted.startswith("#1: measure score (as you wanted)")  # and check is queued
     queued = pesky("ask", "study.toml", "--confirm").stdout
-    assert queued.startswith("This was queued, and comes first: after it, `pesky ask study.toml --confirm` confirms")
+    assert queued.startswith("This was queued, and comes first: after it, `pesky ask study.toml --confirm` asks")
     assert "#2: measure check (as you wanted)" in queued
     Study.load("sqlite:///study.db").release(0)
     assert "This was asked and let go of, and comes first" in pesky("ask", "study.toml", "--confirm").stdout
