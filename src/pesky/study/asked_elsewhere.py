@@ -17,5 +17,5 @@ def await_rest(study: StudyData, datum: Datum) -> None:
     """Keep a measurement that is under way, with what it told so far."""
     asked = begin(study, datum)
     if datum.outcomes:
-        told, expected = told_values(study.problem, datum.outcomes), expected_of(study.problem, asked.task, ())
+        told, expected = told_values(study.problem, datum.outcomes), expected_of(study.problem, asked.task, {})
         study.store.tell(study.identity, asked.id, told, expected, None, attributes=datum.attributes)
