@@ -19,7 +19,7 @@ def test_only_a_yes_or_a_no_can_be_told(given):
 
 @pytest.mark.parametrize(
     "given",
-    [math.nan, math.inf, None, "many", [1.0, 2.0], True, np.False_, torch.tensor([True]), 10**400, 10**5000],
+    [math.nan, math.inf, None, "many", [1.0, 2.0], 10**400, 10**5000],
     ids=lambda each: None if isinstance(each, float) else type(each).__name__,  # pytest shows no number of 5000 digits
 )
 def test_only_finite_numbers_can_be_told(given):

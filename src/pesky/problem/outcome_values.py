@@ -30,7 +30,7 @@ def checked_outcomes(
 
 def finite_number(name: str, given: object) -> float:
     """What was told of an outcome that is a number."""
-    value = math.nan if _is_truth(given) else number(given)
+    value = number(given)
     if not math.isfinite(value):
         raise DataError(
             f"the outcome {name!r} was {brief(given)}: expected a finite number; leave it out if it has none, "
@@ -48,8 +48,3 @@ def answer(name: str, given: object) -> float:
             f"leave it out if there is no answer, {_NOTHING}."
         )
     return value
-
-
-def _is_truth(given: object) -> bool:
-    """Whether it is True or False, of any library: numbers to Python, but never what was measured of a number."""
-    return isinstance(given, bool) or str(getattr(given, "dtype", "")).removeprefix("torch.") == "bool"
