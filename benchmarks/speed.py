@@ -108,7 +108,7 @@ def tabulate(results: Sequence[dict]) -> Table:
         label = [result["case"], RULES[result["rule"]]]
         seconds = [f"{result['seconds']:.3f}", *ratios(results, result)]
         lines.append([*label, *seconds, *parts, f"{result['memory_mb']:.0f}"])
-    title = "CPU seconds per ask, one thread, median of 7 data sets, all rules constrained; size (N, K, d)"
+    title = f"CPU seconds per ask, one thread, median of {DATA_SETS} data sets, all constrained; size (N, K, d)"
     # Optuna's local searches run one after another, at twice the time, where greenlet is not installed.
     is_batched = importlib.util.find_spec("greenlet") is not None
     caption = "" if is_batched else "Optuna ran without greenlet: install it for its faster batched search."

@@ -23,8 +23,9 @@ from pesky.observations import Observations
 
 FIRST_SWEEPS, LATER_SWEEPS = 50, 10
 SPREAD, SPREAD_ROUNDS = {16: 256, 64: 16, 200: 8}, 6
-"""Samples of hyperparameters as uncertain as the data leave them, beside those of the maximum, up to so many data. More
-leave so little open that the maximum is taken for certain: deviations would be some percent larger."""
+"""Samples of hyperparameters as uncertain as the data leave them, beside those of the maximum, up to so many data,
+and the rounds of importance sampling that they are from. More leave so little open that the maximum is
+taken for certain: deviations would be some percent larger."""
 SAMPLES_OF_FEW = 8
 """The same in the place of the maximum, where there are few data."""
 
