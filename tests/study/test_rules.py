@@ -34,7 +34,7 @@ def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
     ("problem", "options", "message"),
     [
         (PROBLEM, {"rule": "esc"}, "unknown rule 'esc': expected one of .* Did you mean 'pesc'"),
-        (PROBLEM, {"rule": None}, "unknown rule None"),
+        (PROBLEM, {"rule": 3}, "unknown rule 3"),
         (
             PROBLEM,
             {"rule": ExpectedImprovement},

@@ -20,7 +20,7 @@ MISTAKES = {
     "outcomes as a text": ('["error"]', '"error"', "tasks.train.outcomes", 'outcomes = "error"', "put it in brackets"),
     "a cost in words": ("cost = 60", 'cost = "cheap"', "tasks.train.cost", "cost", 'a number above 0, or "measured"'),
     "a cost of zero": ("cost = 60", "cost = 0", "tasks.train.cost", "cost", "was 0: expected a number above 0"),
-    "other failures": ("cost = 60", 'failures = "ignore"', "tasks.train.failures", "failures", '"record" or "learn"'),
+    "other failures": ("cost = 60", 'failures = "ignore"', "tasks.train.failures", "failures", '"learn" or "random"'),
     "a time-out below zero": ("cost = 60", "timeout = -1", "tasks.train.timeout", "timeout", "seconds above 0"),
     "a key that no task has": ("cost = 60", "costs = 60", "tasks.train.costs", "costs", "Did you mean 'cost'?"),
     "a task that is a text": (

@@ -15,7 +15,8 @@ from pesky.study_file.tables import RunTable
 @pytest.mark.parametrize(
     ("run", "expected"),
     [
-        ({}, PredictiveEntropySearch(DEFAULT)),
+        ({}, None),
+        ({"rule": "pesc"}, PredictiveEntropySearch(DEFAULT)),
         ({"setting": "paper"}, PredictiveEntropySearch(PAPER)),
         ({"samples": 7}, PredictiveEntropySearch(replace(EP, samples=7))),
         ({"setting": "paper", "samples": 7}, PredictiveEntropySearch(replace(PAPER, samples=7))),

@@ -99,7 +99,7 @@ def test_everything_that_is_said_arrives(tmp_path):
     limits = {"evaluations": None, "cost": 100, "seconds": 3600, "gain_per_cost": 1e-3, "confirm": None}
     assert file.budget.model_dump() == limits
     assert file.run.model_dump() == {
-        "workers": 2, "seed": 7, "initial": 4, "rule": "pesc", "setting": "paper", "samples": None,
+        "workers": 2, "seed": 7, "initial": 4, "rule": None, "setting": "paper", "samples": None,
         "min_probability": 0.5, "deciding_share": 0.25, "confirming_share": 0.2, "device": "cpu", "lease": 30,
         "attempts": 2, "losses": 7,
     }  # fmt: skip

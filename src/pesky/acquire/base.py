@@ -189,6 +189,10 @@ class PointPreference(AcquisitionFunction):
         return weight * (-(X - u).square().sum(-1)).exp()[..., None, :]
 
 
+_PLAIN = (bool, int, float, str)
+"""What an option may be to be stored."""
+
+
 class Rule(ABC):
     """How the next question is chosen; a frozen dataclass, whose fields are what can be set.
 
@@ -240,6 +244,11 @@ class Rule(ABC):
 
     def _with(self, given: Mapping[str, Any]) -> "Rule":
         return replace(self, **self._checked(given))  # pyright: ignore[reportArgumentType, reportReturnType]
+
+    def to_plain(self) -> dict[str, object]:
+        """Its name and its options as plain data, from which `rule_of` makes an equal one."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}  # pyright: ignore[reportArgumentType]
+        return {"name": self.name, **{name: v for name, v in given.items() if v is None or isinstance(v, _PLAIN)}}
 
     def check(self, dim: int, constraints: int) -> None:  # noqa: B027 (most rules take any problem)
         """Nothing, or a ProblemError that says why the rule does not suit such a problem."""

@@ -30,7 +30,7 @@ and evaluations numbered 0, 1, 2, ... in the order in which they were asked. The
   died. Each frees the evaluation for others and is remembered. Only crashes are counted towards a failure, and losses
   where the caller says so.
 - A queued evaluation is a question that nobody was handed yet: it counts in no limit before it is.
-- A study keeps every problem that it had.
+- A study keeps every problem that it had, and the settings that it is asked with.
 
 Nothing in a store is executable, and nothing that comes from it is imported or called: values are numbers, texts and
 JSON.
@@ -146,6 +146,14 @@ class Store(Protocol):
 
     def problems(self, study: str) -> list[ProblemRecord]:
         """The problems that the study had, the present one last."""
+        ...
+
+    def settings(self, study: str) -> str:
+        """How the study is asked, as the JSON text that was kept last; "{}" if none was."""
+        ...
+
+    def keep_settings(self, study: str, settings: str) -> None:
+        """Keep this JSON text of how the study is asked. It changes no evaluation and makes no revision."""
         ...
 
     def rename(self, study: str, name: str) -> None:

@@ -22,6 +22,7 @@ class _Study:
 
     kept: StudyRecord
     problems: list[ProblemRecord]
+    settings: str = "{}"
     revision: int = 0
     evaluations: list[Evaluation] = field(default_factory=list)
     leased: set[int] = field(default_factory=set)
@@ -114,6 +115,16 @@ class MemoryStore:
         """The problems that the study had, the present one last."""
         with self._change(study) as (record, _):
             return list(record.problems)
+
+    def settings(self, study: str) -> str:
+        """How the study is asked, as the JSON text that was kept last."""
+        with self._change(study) as (record, _):
+            return record.settings
+
+    def keep_settings(self, study: str, settings: str) -> None:
+        """Keep this JSON text of how the study is asked."""
+        with self._change(study) as (record, _):
+            record.settings = settings
 
     def rename(self, study: str, name: str) -> None:
         """Keep the study under another name."""

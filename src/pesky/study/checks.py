@@ -45,7 +45,7 @@ def positive(what: str, given: object) -> float | None:
     return value
 
 
-def checked_model(given: object, problem: Problem, space: Space, rule: Rule) -> GP | FitBotorch:
+def checked_model(given: object, problem: Problem, space: Space, rule: Rule | None) -> GP | FitBotorch:
     """The model that was given, or else ours, if it can be asked about this problem; the paper's takes data as is."""
     if given is None:
         is_papers = isinstance(rule, PredictiveEntropySearch) and rule.options == PAPER

@@ -21,6 +21,7 @@ from pesky.observations import Observations
 from pesky.problem import Constraint, Option, Parameter, Problem
 from pesky.problem.fields import whole
 from pesky.problem.known import KnownFunction
+from pesky.problem.task import Failures
 from pesky.problem.values import by_name
 from pesky.run.budget import Budget, Ending
 from pesky.run.loop import Loop
@@ -47,6 +48,7 @@ from pesky.study.described import AT_HAND, described, shown
 from pesky.study.explain import Explanation
 from pesky.study.from_optuna import imported, take_in
 from pesky.study.grounds import Grounds
+from pesky.study.kept_rule import rule_kept
 from pesky.study.limits import Request, several
 from pesky.study.noise import noise_of
 from pesky.study.outliers import Outlier
@@ -85,9 +87,11 @@ class Study(StudyData):
             known are not among them.
         rule: How questions are chosen: "pesc" or another name of `pesky.acquire.RULES`, a mapping with options, like
             {"name": "pesc", "options": "paper", "samples": 20} or {"name": "eic", "noise_factor": False}, or a rule
-            itself. It is not stored: give it again to a study that is continued.
-        initial: Points of the Latin hypercube that every task is measured at first.
-        min_probability: Ask only where the probability that all constraints hold is at least this.
+            itself. Its name and options are stored. If not given, it is the one that the study was asked by before, and
+            "pesc" for a new study.
+        initial: Points of the Latin hypercube that every task is measured at first; 0 with data of your own.
+        min_probability: Ask only where all constraints hold with at least this probability. It holds for every question
+            and so needs data of your own: without a value of each constrained outcome nothing is asked.
         deciding_share: Deciding takes at most so many times the time of measuring: quicker decisions fill in between
             full ones. Without it every decision is a full one.
         confirming_share: The share of the cost of all questions that goes to the answer: to what would be recommended,
@@ -103,7 +107,7 @@ class Study(StudyData):
         name: str = "study",
         seed: int | None = 0,
         model: GP | FitBotorch | None = None,
-        rule: str | Mapping[str, Any] | Rule = "pesc",
+        rule: str | Mapping[str, Any] | Rule | None = None,
         initial: int = 3,
         min_probability: float | None = None,
         deciding_share: float | None = None,
@@ -118,16 +122,18 @@ class Study(StudyData):
             raise ProblemError(f"the study's name was {name!r}: expected a text.")
         self.space = Space.of(problem)
         seed = secrets.randbelow(2**31) if seed is None else whole("seed", seed)
-        self.rule = checked_rule(rule, problem, self.space)
-        fitted = checked_model(model, problem, self.space, self.rule)
-        self.initial = whole("initial", initial, 1)
+        given = None if rule is None else checked_rule(rule, problem, self.space)
+        checked_model(model, problem, self.space, given)
+        self.initial = whole("initial", initial, 0)
         least, time_share = share("min_probability", min_probability), positive("deciding_share", deciding_share)
         store = open_store(storage) if storage is None or isinstance(storage, str) else storage
+        device, part = checked_device(device), partial_share("confirming_share", confirming_share)
         kept = opened(store, name, problem, seed)
+        self.rule = checked_rule(rule_kept(store, kept, given), problem, self.space)
+        fitted = checked_model(model, problem, self.space, self.rule)
         super().__init__(problem, store, kept)
         self.seed = kept.seed
-        self._surrogates = Surrogates(problem, self.space, fitted, self.seed, device=checked_device(device))
-        part = partial_share("confirming_share", confirming_share)
+        self._surrogates = Surrogates(problem, self.space, fitted, self.seed, device=device)
         self._suggester = Suggester(self._surrogates, self.rule, self.initial, least, time_share, part)
         # The store takes care of itself. Deciding takes seconds: nobody who tells waits for it.
         self._deciding = threading.RLock()
@@ -158,7 +164,7 @@ class Study(StudyData):
         *,
         parameters: Mapping[str, Parameter] | None = None,
         noise: float | Mapping[str, float | None] | None = None,
-        failures: Literal["record", "learn"] = "record",
+        failures: Failures = "record",
         name: str | None = None,
         **settings: Any,
     ) -> "Study":
@@ -174,7 +180,8 @@ class Study(StudyData):
             parameters: Those to optimize, where trials differ in them or in their ranges; trials that lack one are left
                 out.
             noise: As in `Problem`.
-            failures: As in `Task`: "learn" makes the success of a trial a constraint of its own.
+            failures: As in `Task`: "learn" makes the success of a trial a constraint of its own, "random" one that
+                holds by chance.
             name: What the study is called here; what it is called there if not given.
             settings: Those of a new study, like `storage` and `rule`.
         """

@@ -11,14 +11,17 @@ if TYPE_CHECKING:
     from pesky.acquire.base import Rule
 
 
-def rule_in(run: RunTable) -> "Rule":
-    """The rule by its name or its table, with `setting` and `samples`; a ProblemError if it does not have these.
+def rule_in(run: RunTable) -> "Rule | None":
+    """The rule by its name or its table, with `setting` and `samples`; None if the file says nothing of it.
 
-    What a file calls the setting are the options of PESC as a whole.
+    Raise ProblemError if the rule does not have these. What a file calls the setting are the options of PESC as a
+    whole.
     """
+    if run.rule is None and run.setting is None and run.samples is None:
+        return None
     from pesky.acquire.registry import RULES, rule_of  # imports torch, which takes seconds
 
-    table = {"name": run.rule} if isinstance(run.rule, str) else dict(run.rule)
+    table = {"name": run.rule or "pesc"} if not isinstance(run.rule, dict) else dict(run.rule)
     kind = RULES.get(str(table.get("name")))
     names = [] if kind is None else kind.option_names()
     if "setting" in table and "options" in names:
@@ -39,13 +42,13 @@ def rule_in(run: RunTable) -> "Rule":
 
 def check_rule(run: RunTable, problem: Problem, gain_per_cost: float | None, findings: Findings) -> None:
     """Note why the rule does not suit the problem or the budget, if it does not."""
-    if run.rule == "pesc" and run.samples is None:
+    if run.rule in (None, "pesc") and run.samples is None:
         return
     from pesky.space import Space
     from pesky.study.checks import check_counts, checked_rule
 
     try:
-        rule = checked_rule(rule_in(run), problem, Space.of(problem))
+        rule = checked_rule(rule_in(run) or "pesc", problem, Space.of(problem))
     except ProblemError as error:
         findings.note(("run", "rule"), f"{error}")
         return

@@ -4,6 +4,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pesky.problem.task import Failures
+
 Positive = Annotated[float, Field(gt=0)]
 Share = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1, lt=2**63)]
@@ -98,7 +100,7 @@ class TaskTable(Table):
 
     outcomes: list[Text] = Field(description='a list of outcomes, like ["error"]')
     cost: Positive | Literal["measured"] = Field(default=1.0, description='a number above 0, or "measured"')
-    failures: Literal["record", "learn"] = Field(default="record", description='"record" or "learn"')
+    failures: Failures = Field(default="record", description='"record", "learn" or "random"')
     timeout: Positive | None = Field(default=None, description="a number of seconds above 0")
     parameters: list[Text] | None = Field(
         default=None, description='a list of the parameters that it depends on, like ["units"]'
@@ -134,9 +136,9 @@ class RunTable(Table):
 
     workers: Count | None = Field(default=None, description="a whole number, 1 or above")
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=0, description="a whole number, 0 or above")
-    initial: Count = Field(default=3, description="a whole number, 1 or above")
-    rule: RuleName | dict[str, Any] = Field(
-        default="pesc",
+    initial: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=3, description="a whole number, 0 or above")
+    rule: RuleName | dict[str, Any] | None = Field(
+        default=None,
         description=f'one of {", ".join(get_args(RuleName))}, or a table like {{ name = "eic", noise_factor = false }}',
     )
     setting: SettingName | None = Field(default=None, description='"default", "ep" or "paper"')

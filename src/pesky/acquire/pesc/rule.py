@@ -32,6 +32,10 @@ class PredictiveEntropySearch(Rule):
         """The options as a whole, and each of them: `rule_of("pesc", options="paper", samples=20)`."""
         return ["options", *PescOptions.names()]
 
+    def to_plain(self) -> dict[str, object]:
+        name = next((name for name, options in OPTIONS.items() if options == self.options), None)
+        return {"name": self.name, **({"options": name} if name is not None else vars(self.options))}
+
     def _with(self, given: Mapping[str, Any]) -> "PredictiveEntropySearch":
         single = {name: value for name, value in given.items() if name != "options"}
         PescOptions.check(single)

@@ -84,6 +84,14 @@ problems = Table(
 )
 """Every problem that a study had; that of the largest number is the present one, which its own row has as well."""
 
+settings = Table(
+    "pesky_settings",
+    _tables,
+    Column("identity", Text, primary_key=True),
+    Column("settings", Text, nullable=False),  # JSON
+)
+"""How each study is asked. Tables without it are of this version all the same: it is made when it is first needed."""
+
 clocks = Table(
     "pesky_clocks",
     _tables,

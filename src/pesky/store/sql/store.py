@@ -112,6 +112,14 @@ class SqlStore:
         """The problems that the study had, the present one last."""
         return self._database.read(lambda connection: study_rows.problems_of(connection, study))
 
+    def settings(self, study: str) -> str:
+        """How the study is asked, as the JSON text that was kept last."""
+        return self._database.read(lambda connection: study_rows.settings_of(connection, study))
+
+    def keep_settings(self, study: str, settings: str) -> None:
+        """Keep this JSON text of how the study is asked."""
+        self._database.write(lambda connection: study_rows.keep_settings(connection, study, settings), True)
+
     def rename(self, study: str, name: str) -> None:
         """Keep the study under another name."""
         check_name(name)
@@ -125,6 +133,7 @@ class SqlStore:
             connection.execute(delete(evaluations).where(evaluations.c.study == key))
             connection.execute(delete(problems).where(problems.c.study == key))
             connection.execute(delete(studies).where(studies.c.id == key))
+            study_rows.forget(connection, study)
 
         self._database.write(forget, is_repeatable=True)
 

@@ -1,11 +1,11 @@
 """The rows of studies, found by name."""
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, delete, insert, inspect, select
 
 from pesky.errors import StorageError
 from pesky.store.checks import gone, unknown_study
 from pesky.store.contract import ProblemRecord, StudyRecord
-from pesky.store.sql.schema import problems, studies
+from pesky.store.sql.schema import lock, problems, settings, studies
 
 _COLUMNS = studies.c.name, studies.c.problem, studies.c.seed, studies.c.identity
 
@@ -34,6 +34,31 @@ def problems_of(connection: Connection, identity: str) -> list[ProblemRecord]:
     had = select(problems.c.since, problems.c.problem).join(studies).where(studies.c.identity == identity)
     found = [ProblemRecord(*row) for row in connection.execute(had.order_by(problems.c.number))]
     return found or [ProblemRecord(0.0, of_identity(connection, identity).problem)]
+
+
+def settings_of(connection: Connection, identity: str) -> str:
+    """The settings of the study of that identity, as JSON text; StudyGone if there is none."""
+    of_identity(connection, identity)
+    if not inspect(connection).has_table(settings.name):
+        return "{}"
+    found = connection.scalar(select(settings.c.settings).where(settings.c.identity == identity))
+    return "{}" if found is None else found
+
+
+def keep_settings(connection: Connection, identity: str, text: str) -> None:
+    """Keep the settings of the study of that identity; StudyGone if there is none."""
+    of_identity(connection, identity)
+    if not inspect(connection).has_table(settings.name):
+        lock(connection)  # another process may make the table at the same time
+        settings.create(connection, checkfirst=True)
+    connection.execute(delete(settings).where(settings.c.identity == identity))
+    connection.execute(insert(settings).values(identity=identity, settings=text))
+
+
+def forget(connection: Connection, identity: str) -> None:
+    """Delete the settings of the study of that identity, if there are any."""
+    if inspect(connection).has_table(settings.name):
+        connection.execute(delete(settings).where(settings.c.identity == identity))
 
 
 def get(connection: Connection, name: str) -> StudyRecord:

@@ -36,6 +36,21 @@ class StudiesContract(StoreTest):
         with pytest.raises(StorageError, match="name was"):
             store.open(name, "{}", 0, "some")
 
+    def test_settings_are_kept_with_a_study_whatever_its_name(self, store: Store):
+        store.open("a", "{}", 0, "one")
+        store.open("b", "{}", 0, "two")
+        assert store.settings("one") == "{}"
+        store.keep_settings("one", '{"rule": {"name": "eic"}}')
+        store.keep_settings("one", '{"rule": {"name": "pesc"}}')
+        store.rename("one", "c")
+        assert self.another(store).settings("one") == '{"rule": {"name": "pesc"}}'
+        assert store.settings("two") == "{}"
+        assert store.changes("two", 0)[0] == 0
+        store.delete("one")
+        for use in (lambda: store.settings("one"), lambda: store.keep_settings("one", "{}")):
+            with pytest.raises(StudyGone):
+                use()
+
     def test_a_deleted_study_is_gone_with_its_evaluations(self, store: Store):
         for name in ("a", "b"):
             store.open(name, "{}", 0, name)
