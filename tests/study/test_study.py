@@ -368,7 +368,7 @@ def test_ones_own_botorch_model_sees_integers_as_they_are_evaluated():
 
 @pytest.mark.parametrize(
     "given",
-    [{"rule": {"name": "pesc", "options": "papier"}}, {"initial": 0}, {"rule": {"name": "pesc", "samples": 0}}],
+    [{"rule": {"name": "pesc", "options": "papier"}}, {"initial": -1}, {"rule": {"name": "pesc", "samples": 0}}],
     ids=["options", "initial", "samples"],
 )
 def test_bad_arguments_are_refused(given):
@@ -443,7 +443,7 @@ def test_a_measurement_that_returned_nothing_is_refused_and_can_be_told_again(to
         ({"seed": "a"}, "seed was 'a'"),
         ({"seed": 1.5}, "seed was 1.5"),
         ({"rule": {"name": "pesc", "samples": 2.5}}, "samples of PESC's options was 2.5"),
-        ({"initial": 0}, "initial was 0: expected a whole number, at least 1"),
+        ({"initial": -1}, "initial was -1: expected a whole number, at least 0"),
         ({"rule": {"name": "pesc", "options": 3}}, "unknown options 3"),
         ({"model": "gp"}, "model was str: expected GP"),
         (

@@ -67,7 +67,7 @@ def early_question(
     evaluations: Mapping[int, Evaluation],
     tasks: Sequence[str],
     min_probability: float | None,
-    improving: Callable[[], Question],
+    improving: Callable[[], Question | None],
 ) -> Question | None:
     """The same while there is more to learn: only at a target that is sure enough to be recommended, not measured.
 

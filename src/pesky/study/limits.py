@@ -74,6 +74,15 @@ def check_worth(best: Decision, request: Request, *, is_all: bool) -> None:
         raise in_vain(request.limit)
 
 
+def too_improbable(least: float | None) -> Exhausted:
+    """The error that says that no question is safe enough."""
+    return Exhausted(
+        "space",
+        f"at no point that is worth asking do all constraints hold with the probability {least:g} that min_probability "
+        "asks for: lower it, or add data that show where they hold",
+    )
+
+
 def in_vain(limit: Limit) -> Exhausted:
     """The error that says that what is left of a limit is not enough for what would tell something."""
     return Exhausted("budget", f"{beyond(limit)}: the rest is too little for a measurement that would tell more")

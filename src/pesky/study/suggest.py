@@ -1,5 +1,6 @@
 """The next question: the initial design first, then the task and point with the most gain per cost."""
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,21 +25,24 @@ from pesky.decide import (
     select_optimum,
     values_at_optima,
 )
+from pesky.errors import DataError
 from pesky.model.belief import Belief
 from pesky.model.surrogate import GP
 from pesky.numerics.rng import question_seed, source_of
 from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations
+from pesky.optimum.assessment import assess
 from pesky.problem import Option
 from pesky.run.budget import Exhausted
 from pesky.run.spending import affordable
 from pesky.space.region import Region
 from pesky.store import Evaluation, Limit, Question
+from pesky.store.evaluation import told_by
 from pesky.study.confirm import IMPROVING, allowance, confirming_question, early_question
 from pesky.study.design import InitialDesign
 from pesky.study.explain import reasons
 from pesky.study.grounds import Grounds
-from pesky.study.limits import Request, check_worth, in_vain, tasks_left
+from pesky.study.limits import Request, check_worth, in_vain, tasks_left, too_improbable
 from pesky.study.noise import as_reasons as noise_as_reasons
 from pesky.study.noise import noiseless
 from pesky.study.outliers import as_reasons
@@ -56,6 +60,8 @@ MAX_RETRIES = 5
 question will do that is not one of theirs; and for no longer than the longest of these decisions took."""
 WITHOUT_SOLUTION = 0.8
 """The share of functions without a feasible point from which on every other question is where there may be one."""
+ROUNDING = 1e-6
+"""How far below its least the logarithm of a probability may be: an ascent ends a rounding error outside."""
 SEEKING = "seeking"
 """What such a question says of itself."""
 
@@ -119,10 +125,12 @@ class Suggester:
             if not tasks:
                 raise in_vain(request.limit)
             self.surrogates.check_known()
-            if (first := self.design.next(learnt, tasks, known)) is not None:
+            self._check_begun(learnt)
+            is_allowed = partial(self._is_probable, evaluations)
+            if (first := self.design.next(learnt, tasks, known, is_allowed)) is not None:
                 return replace(first, why={"kind": "initial"})
             if self.confirming_share and not request.confirm:
-                untried = untried_question(self.problem, self.space, self.region, learnt, tasks)
+                untried = untried_question(self.problem, self.space, self.region, learnt, tasks, is_allowed)
                 if untried is not None:
                     return untried
             if (confirming := self._confirming(evaluations, tasks, request.confirm, is_retry)) is not None:
@@ -133,7 +141,36 @@ class Suggester:
             check_worth(best, request, is_all=len(tasks) == len(wanted))
             gain = None if best.gain is None else float(best.gain)
             why = {**(self._why or {}), **as_reasons(self.surrogates.left_out)}
-            return Question(tasks[int(best.task)], self._params_of(best), gain, float(best.price), why)
+            params = self._params_of(best)
+            if not is_allowed(params):
+                raise too_improbable(self.min_probability)
+            return Question(tasks[int(best.task)], params, gain, float(best.price), why)
+
+    def _check_begun(self, learnt: Mapping[int, Evaluation]) -> None:
+        """Raise DataError if nothing is known that the first question could rest on."""
+        if self.min_probability is not None:
+            told = {name for e in learnt.values() for name in told_by(e, self.problem)} | self.problem.known.keys()
+            if missing := [c.outcome for c in self.problem.conditions if c.outcome not in told]:
+                raise DataError(
+                    f"min_probability was {self.min_probability:g}, and no value of {missing[0]!r} is known: no point "
+                    "can be called probably feasible. Add a measured point with `study.add(params, outcomes)` or "
+                    "`pesky import`, or leave min_probability out."
+                )
+        if not self.design.count and self.rule.learns and not any(e.outcomes for e in learnt.values()):
+            raise DataError(
+                "initial was 0, and nothing is measured: add data of your own with `study.add(params, outcomes)` or "
+                "`pesky import`, or let `initial` be 1 or more."
+            )
+
+    def _is_probable(self, evaluations: Mapping[int, Evaluation], params: Mapping[str, Option]) -> bool:
+        """Whether all constraints hold at a point with the probability that every question must have."""
+        if self.min_probability is None:
+            return True
+        belief, _ = self.surrogates.believe(evaluations)
+        confidence = torch.tensor(self.problem.confidences, dtype=torch.float64)
+        with torch.no_grad():
+            u = self.space.encode(params)[None].to(belief.points)
+            return float(assess(belief, u, confidence).log_feasible) >= math.log(self.min_probability) - ROUNDING
 
     def _confirming(
         self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str], is_requested: bool, is_retry: bool
@@ -161,7 +198,7 @@ class Suggester:
             self._early = grounds, recommendation_from(grounds)
         return self._early
 
-    def _improving(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Question:
+    def _improving(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> Question | None:
         """Where a better measured point is most to be expected: expected improvement with constraints."""
         known = answered(self.problem, self.space, self.surrogates.learnt(evaluations).values(), tasks)
         generator = source_of(question_seed(self.seed, len(evaluations) + 1))
@@ -169,7 +206,10 @@ class Suggester:
             context = self._context(self.surrogates.believe(evaluations)[0], evaluations, generator)
             values = TaskValues.of(context, ExpectedImprovement(), self._options(evaluations, tasks))
             best = select(values, self._allowed(context, evaluations, tasks, known))
-        return Question(tasks[int(best.task)], self._params_of(best), None, float(best.price), {"kind": IMPROVING})
+        params = self._params_of(best)
+        if not self._is_probable(evaluations, params):
+            return None
+        return Question(tasks[int(best.task)], params, None, float(best.price), {"kind": IMPROVING})
 
     def _options(self, evaluations: Mapping[int, Evaluation], tasks: Sequence[str]) -> TaskOptions:
         return task_options(self.problem, self.surrogates.points, self.surrogates.learnt(evaluations), tasks)
@@ -271,7 +311,8 @@ class Suggester:
         if self._full is None or not (is_gp or (is_retry and self._full.data == data)):
             return "full"
         level = "update" if is_retry else self.time_budget.level()
-        return "update" if level == "thompson" and self._full.acquisition.optima is None else level
+        is_free = self._full.acquisition.optima is not None and self.min_probability is None
+        return "update" if level == "thompson" and not is_free else level
 
     def _acquisition(
         self, level: Level, evaluations: Mapping[int, Evaluation], generator: torch.Generator

@@ -4,7 +4,7 @@ What nothing was told of is believed to be about average. Where the others are g
 data of the user's own may have left it out.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pesky.problem import Choice, Option, Problem
 from pesky.run.spending import typical_price
@@ -27,6 +27,7 @@ def untried_question(
     region: Region | None,
     evaluations: Mapping[int, Evaluation],
     tasks: Sequence[str],
+    is_allowed: Callable[[Mapping[str, Option]], bool],
 ) -> Question | None:
     """The objective with an option that it was never asked for with, at the best point that allows for it."""
     informing = next((task for task in tasks if problem.objective in problem.tasks[task].outcomes), None)
@@ -35,7 +36,8 @@ def untried_question(
     for name, option in untried_options(problem, evaluations):
         for params in _best_first(problem, evaluations):
             other = {**params, name: option}
-            if space.contains(other) and (region is None or bool(region.contains(space.encode(other)[None]))):
+            is_inside = space.contains(other) and (region is None or bool(region.contains(space.encode(other)[None])))
+            if is_inside and is_allowed(other):
                 return Question(
                     informing, other, None, typical_price(informing, evaluations, problem), {"kind": UNTRIED}
                 )
