@@ -60,7 +60,7 @@ def sure_belief() -> GaussianProcess:
 
 def test_the_unchecked_constraint_is_measured_at_the_recommendation():
     belief = sure_belief()
-    task, u = fallback(context(belief), BOTH, elsewhere)
+    task, u, _ = fallback(context(belief), BOTH, elsewhere)
     assert task == 1
     torch.testing.assert_close(u, advised(belief))
 
@@ -79,8 +79,8 @@ def test_a_coarse_look_that_sees_one_solution_doubts_the_model():
 
 def test_while_that_is_being_measured_the_question_is_another():
     belief = sure_belief()
-    _, first = fallback(context(belief), BOTH, elsewhere)
-    task, second = fallback(context(belief, Pending(first[None], torch.tensor([[False, True]]))), BOTH, elsewhere)
+    _, first, _ = fallback(context(belief), BOTH, elsewhere)
+    task, second, _ = fallback(context(belief, Pending(first[None], torch.tensor([[False, True]]))), BOTH, elsewhere)
     assert task == 1
     torch.testing.assert_close(first, advised(belief))
     torch.testing.assert_close(second, ELSEWHERE)
@@ -89,7 +89,7 @@ def test_while_that_is_being_measured_the_question_is_another():
 def test_a_yes_or_no_does_not_keep_the_recommendation_unchecked():
     """The constraint's latent function is uncertain there, as it always is; the objective is known."""
     belief = replace(sure_belief(), kinds=("gaussian", "probit"))
-    task, u = fallback(context(belief), BOTH, elsewhere)
+    task, u, _ = fallback(context(belief), BOTH, elsewhere)
     assert task == 0
     torch.testing.assert_close(u, ELSEWHERE)
 
@@ -134,7 +134,7 @@ def test_without_noise_every_other_question_gains_digits_of_the_recommendation()
         """How far from the recommendation."""
         h = Hyperparameters(length, torch.ones(2), torch.full((2,), noise), torch.zeros(2))
         belief = GaussianProcess("matern52", X, y, mask, h)
-        _, u = fallback(replace(context(belief), asked=asked), BOTH, elsewhere, is_fine=is_fine)
+        _, u, _ = fallback(replace(context(belief), asked=asked), BOTH, elsewhere, is_fine=is_fine)
         return float((u - advised(belief)).norm())
 
     assert gone_to(1e-10, asked=4) < 1e-6

@@ -7,7 +7,7 @@ from small_beliefs import make_belief
 
 from pesky import Real
 from pesky.acquire import PescOptions
-from pesky.acquire.base import Context, PointPreference
+from pesky.acquire.base import AcquisitionFunction, Context, PointPreference
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.decide import Restrictions, TaskOptions, TaskValues, fixed_prices, select
 from pesky.decide.task_values import feasibility
@@ -37,7 +37,7 @@ def believed(seed: int = 1, **given) -> GaussianProcess:
 def test_what_a_run_measures_counts_with_the_probability_of_its_success():
     task_options = TaskOptions(torch.tensor([[1.0, 1.0, 0.0], [1.0, 0.0, 0.0]]), (2, None), fixed_prices(torch.ones(2)))
     values = values_of(believed(), task_options)
-    gains, likely = values.acquisition(X), feasibility(values.context.belief, X)
+    gains, likely = values.acquisition(X).clamp(min=0.0), feasibility(values.context.belief, X)
     found = values.value(X)
     torch.testing.assert_close(found[:, 0], gains[:, 2] + likely[:, 2] * gains[:, :2].sum(-1))
     torch.testing.assert_close(found[:, 1], gains[:, 0])
@@ -95,3 +95,18 @@ def test_an_update_without_news_decides_as_well():
     after = QUICK.update(before, context(belief))
     one, two = (select(TaskValues(context(belief), QUICK, each, TOGETHER)) for each in (before, after))
     torch.testing.assert_close(one.u, two.u)
+
+
+def test_information_below_zero_is_an_error_of_its_estimate_and_takes_nothing_off():
+    class Estimated(AcquisitionFunction):
+        def forward(self, X: torch.Tensor) -> torch.Tensor:
+            return torch.tensor([-0.3, 0.2, torch.nan])[:, None].expand(3, X.shape[-2])
+
+    task_options = TaskOptions(
+        torch.tensor([[1.0, 1.0, 1.0], [0.0, 1.0, 0.0]]), (None, None), fixed_prices(torch.ones(2))
+    )
+    values = values_of(believed(), task_options)
+    acquisition = Estimated(values.context.belief, X[None, :1], torch.ones(1, 1, dtype=torch.bool))
+    found = values._replace(acquisition=acquisition).value(X)
+    assert (found[:, 0] >= found[:, 1]).all()
+    torch.testing.assert_close(found, torch.full((30, 2), 0.2))

@@ -8,9 +8,11 @@ import torch
 from study.quick import SPACE, SPLIT, check, measure, quick, score
 
 from pesky import Choice, DataError, Integer, Problem, ProblemError, Real, Study
+from pesky.decide.fallback import COARSELY_NEGLIGIBLE, NEGLIGIBLE
 from pesky.space import Space
 from pesky.study.explain import Explanation, left_to_learn
 from pesky.study.what_if import Price, Tradeoff
+from pesky.test_functions import toy
 
 
 def test_every_question_says_why_it_was_asked(tmp_path):
@@ -33,6 +35,24 @@ def test_every_question_says_why_it_was_asked(tmp_path):
         assert f"{why.agreement:.0%} of the samples of the solution agree within 5%" in str(why)
         assert f"{evaluation.task} is worth {why.values[evaluation.task]:.3g} nats here" in str(why)
     assert max(len(json.dumps(dict(e.why or {}))) for e in later.evaluations.values()) < 2000
+
+
+def test_what_is_stored_of_a_question_is_what_chose_it():
+    """On the toy problem without noise half of the questions are checks of the model, and were called the rule's."""
+    benchmark = toy()
+    s = Study(benchmark.problem)
+    s.run(benchmark.evaluate, 30, progress=False)
+    kinds = {e.id: s.explain(e) for e in s.evaluations.values()}
+    of_the_rule = [each for each in kinds.values() if each.kind in ("full", "coarse")]
+    checks = [each for each in kinds.values() if each.kind in ("check", "check-better", "check-unknown")]
+    assert of_the_rule
+    assert checks
+    for each in of_the_rule:
+        assert each.values[each.task] == pytest.approx(each.elsewhere[each.task], rel=1e-6)
+    for each in checks:
+        assert each.elsewhere[each.task] < (COARSELY_NEGLIGIBLE if each.kind != "check-better" else NEGLIGIBLE)
+        assert "a check of the model" in str(each)
+        assert "what the rule finds worth most" not in str(each)
 
 
 def test_a_confirming_question_says_so():

@@ -39,10 +39,11 @@ def fallback(
     duplicates: Duplicates | None = None,
     *,
     is_fine: bool = True,
-) -> tuple[Int[Tensor, "*w"], Float[Tensor, "*w d"]]:
+) -> tuple[Int[Tensor, "*w"], Float[Tensor, "*w d"], Bool[Tensor, "*w"]]:
     """The task whose outcomes are most uncertain per cost: at the recommendation, or `elsewhere` once that is checked.
 
-    Finely, for the sake of digits, or not. No duplicate, if any task is none at the point.
+    Finely, for the sake of digits, or not. No duplicate, if any task is none at the point. The last of the three says
+    whether the point is the recommendation.
     """
     here = recommend(context.belief, context.space, context.confidence, context.draw_seed()).u[..., None, :]
     unknown = _unknown(context, here)
@@ -53,11 +54,11 @@ def fallback(
     if context.pending is not None:
         is_open = is_open & _is_aside(here, context.pending)[..., 0]
     if bool(is_open.all()):
-        return value.argmax(-1), here[..., 0, :]
+        return value.argmax(-1), here[..., 0, :], is_open
     there = elsewhere()[..., None, :]
     value_there = _per_cost(_unknown(context, there), task_options, there, duplicates)[..., 0]
     task = torch.where(is_open, value.argmax(-1), value_there.argmax(-1))
-    return task, torch.where(is_open[..., None, None], here, there)[..., 0, :]
+    return task, torch.where(is_open[..., None, None], here, there)[..., 0, :], is_open
 
 
 def least_known(

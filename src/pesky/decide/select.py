@@ -16,7 +16,10 @@ from pesky.decide.fallback import COARSELY_NEGLIGIBLE, NEGLIGIBLE, fallback, lea
 from pesky.decide.task_values import TaskValues
 from pesky.model.belief import Belief, over_hyper_samples
 from pesky.numerics.rng import Source, normal, studies_of, uniform
+from pesky.optimum.measured import best_measured
 
+BY_RULE, CHECK_ANSWER, CHECK_ELSEWHERE = range(3)
+"""What chooses a question: the rule, or a check of the model, at its recommendation or elsewhere."""
 QUICK_CANDIDATES, QUICK_STARTS, QUICK_STEPS = 64, 2, 3
 """How hard to climb where deciding must not take longer than measuring."""
 
@@ -37,14 +40,17 @@ class Decision(NamedTuple):
     acquisition: AcquisitionFunction
     seconds: dict[str, float]
     """CPU time of each stage."""
+    chosen_by: Int[Tensor, "*w"]
+    """What chose it: `BY_RULE`, or a check of the model where the rule expects to learn nothing."""
 
 
 class Choice(NamedTuple):
-    """One of the tasks, where, and what it is worth there."""
+    """One of the tasks, where, what it is worth there, and whether the rule chose it or a check of the model."""
 
     task: Int[Tensor, "*w"]
     u: Float[Tensor, "*w d"]
     value: Float[Tensor, "*w"]
+    chosen_by: Int[Tensor, "*w"]
 
 
 def select(values: TaskValues, restrictions: Restrictions = Restrictions(), *, is_quick: bool = False) -> Decision:  # noqa: B008
@@ -55,13 +61,14 @@ def select(values: TaskValues, restrictions: Restrictions = Restrictions(), *, i
         prices = task_options.prices(best.x).diagonal(dim1=-2, dim2=-1)
         per_task = values.without_cost(best.value, prices).detach()
         task = best.value.argmax(-1)
-        chosen = Choice(task, context.space.snap(take(best.x, task)), take(per_task, task))
+        chosen = Choice(task, context.space.snap(take(best.x, task)), take(per_task, task), torch.zeros_like(task))
         is_sure = per_task.amax(-1) < (COARSELY_NEGLIGIBLE if acquisition.is_coarse else NEGLIGIBLE)
         if rule.in_nats and restrictions.min_probability is None and bool(is_sure.any()):
             chosen = _or_fallback(chosen, is_sure, values, restrictions)
         price = take(task_options.prices(chosen.u[..., None, :])[..., 0, :], chosen.task)
     gain, seconds = values.in_nats(chosen.value), dict(context.timings.seconds)
-    return Decision(chosen.task, chosen.u, chosen.value.detach(), gain, price, per_task, acquisition, seconds)
+    worth = chosen.value.detach(), gain, price, per_task
+    return Decision(chosen.task, chosen.u, *worth, acquisition, seconds, chosen.chosen_by)
 
 
 def best_of_each_task(values: TaskValues, restrictions: Restrictions, is_quick: bool) -> Best:
@@ -75,6 +82,11 @@ def best_of_each_task(values: TaskValues, restrictions: Restrictions, is_quick: 
     centers, mask = acquisition.search_centers, acquisition.search_mask
     near = cloud(centers, mask, context.belief, count // 4, context.generator, space.snap)
     candidates = torch.cat([context.spread(count), centers, near], -2)
+    if restrictions.min_probability is not None:  # what is safe may be close to what was measured, and nowhere else
+        known = best_measured(context.belief)
+        every = torch.ones_like(known[..., 0], dtype=torch.bool)
+        around = cloud(known, every, context.belief, count, context.generator, space.snap) if every.any() else known
+        candidates = torch.cat([candidates, known, around], -2)
     if restrictions.duplicates is not None and restrictions.duplicates.region is not None:
         candidates = torch.cat([candidates, restrictions.duplicates.region.pool[:count].to(candidates)], -2)
     neighbors, rough = None if space.is_continuous else space.neighbors, values.rough()
@@ -101,7 +113,7 @@ def _or_fallback(chosen: Choice, is_sure: Bool[Tensor, "*w"], values: TaskValues
     duplicates, is_fine = restrictions.duplicates, not acquisition.is_coarse
     unknown = partial(least_known, context, task_options, duplicates)
     elsewhere = partial(_improving, values, restrictions) if is_fine else unknown
-    task, u = fallback(context, task_options, elsewhere, duplicates, is_fine=is_fine)
+    task, u, is_answer = fallback(context, task_options, elsewhere, duplicates, is_fine=is_fine)
     if duplicates is not None:
         is_sure = is_sure & ~duplicates.at(u[None])[0, task]
     with torch.no_grad():
@@ -112,6 +124,7 @@ def _or_fallback(chosen: Choice, is_sure: Bool[Tensor, "*w"], values: TaskValues
         torch.where(is_sure, task, chosen.task),
         torch.where(is_sure[..., None], u, chosen.u),
         torch.where(is_sure, value, chosen.value),
+        torch.where(is_sure, torch.where(is_answer, CHECK_ANSWER, CHECK_ELSEWHERE), BY_RULE),
     )
 
 

@@ -62,9 +62,11 @@ class TaskValues(NamedTuple):
 
         Of a rule that values all rows together, every task measures them all. Of one that values each row, a task is
         worth the sum of its rows. A run that fails tells of nothing but its failure, so what it measures counts with
-        the probability of its success.
+        the probability of its success. Information is never negative: an estimate below zero counts as zero.
         """
         values, (shares, success, _) = self.acquisition(X), self.task_options
+        if self.rule.in_nats:
+            values = torch.where(values > 0, values, 0.0)
         if self.rule.measures == "together":
             return values.expand(*values.shape[:-1], len(success))
         measured = values @ shares.mT.to(values)
@@ -78,11 +80,8 @@ class TaskValues(NamedTuple):
         return torch.stack(columns, -1)
 
     def in_nats(self, value: Float[Tensor, "*w"]) -> Float[Tensor, "*w"] | None:
-        """The value as expected information; None if the rule counts in something else.
-
-        Information is never negative: below zero, or no number, it is an error of the approximation and reported as 0.
-        """
-        return torch.where(value > 0, value, 0.0) if self.rule.in_nats else None
+        """The value as expected information; None if the rule counts in something else."""
+        return value if self.rule.in_nats else None
 
 
 def feasibility(belief: Belief, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n j"]:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from pesky.acquire.base import Context
 from pesky.decide.exclusion import SAME_QUESTION, Duplicates, Restrictions, log_feasibility
-from pesky.decide.select import QUICK_CANDIDATES, Decision, cloud
+from pesky.decide.select import BY_RULE, QUICK_CANDIDATES, Decision, cloud
 from pesky.decide.task_values import TaskValues
 from pesky.numerics.rng import draw_seed
 from pesky.numerics.runtime import Timings
@@ -49,7 +49,8 @@ def select_optimum(
         price, task = task_options.prices(u)[0], per_cost.argmax()
         per_task = values.without_cost(per_cost, price)
     gain = values.in_nats(per_task[task])
-    return Decision(task, u[0], per_task[task], gain, price[task], per_task, acquisition, timings.seconds)
+    worth = per_task[task], gain, price[task], per_task
+    return Decision(task, u[0], *worth, acquisition, timings.seconds, torch.tensor(BY_RULE))
 
 
 def _draw(

@@ -85,8 +85,7 @@ def reasons_of(findings: Findings, asked: Evaluation, parameters: Sequence[str] 
         U = torch.cat([U[:here], space.encode(asked.params)[None], U[here:]])
         along = np.insert(along, here, place[0])
         with torch.no_grad():
-            worth = values.per_cost(U).clamp(min=0.0 if values.rule.in_nats else None)  # see `reasons`
-            per_cost = dict(zip(problem.tasks, worth.numpy().T, strict=True))
+            per_cost = dict(zip(problem.tasks, values.per_cost(U).numpy().T, strict=True))
         gains.append(Gains(name, along, {task: each for task, each in per_cost.items() if task in offered}))
     left = [(e.id, e.why.get("left")) for e in findings.evaluations.values() if e.why]
     shares = tuple(Left(id_, each) for id_, each in left if isinstance(each, Mapping))

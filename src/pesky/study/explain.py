@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from pesky.decide import Decision, TaskValues
+from pesky.decide import BY_RULE, CHECK_ANSWER, Decision, TaskValues
 from pesky.errors import DataError
 from pesky.model.belief import over_hyper_samples
 from pesky.optimum.sample import Optima
@@ -28,7 +28,10 @@ KINDS = {
     "initial": "a point of the initial design, which every task is measured at before anything is believed",
     "enqueued": "what was to be measured before anything else, by its user's wish",
     "confirming": "for the answer: the best point was expected here, and not all of it was measured",
-    "improving": "where a better measured point is most to be expected: every fifth question or so goes to the answer",
+    "improving": "for the answer: where a better measured point is most to be expected",
+    "check": "a check of the model, since the rule expects to learn nothing: what is least known at the recommendation",
+    "check-better": "a check of the model, since the rule expects to learn nothing: where a better point may be",
+    "check-unknown": "a check of the model, since a coarse look finds nothing to learn: where least is known",
     "untried": "an option that the objective was never measured with, at the best point: before it is written off",
     "seeking": "where all constraints most probably hold: hardly a function that fits the data has a feasible point",
     "full": "what the rule finds worth most for its price",
@@ -116,22 +119,28 @@ def reasons(values: TaskValues, decision: Decision, tasks: Sequence[str], kind: 
         here = [float(decision.value)] if is_one else values.value(decision.u[None])[0].tolist()
         prices = values.task_options.prices(decision.u[None])[0].tolist()
     is_log, optima = values.acquisition.is_log, decision.acquisition.optima
-    lowest = 0.0 if values.rule.in_nats else -math.inf  # information below zero is an error of its estimate
+    is_coarse, chosen_by = decision.acquisition.is_coarse, int(decision.chosen_by)
+    if chosen_by == BY_RULE:
+        kind = "coarse" if kind == "full" and is_coarse else kind
+    elif chosen_by == CHECK_ANSWER:
+        kind = "check"
+    else:
+        kind = "check-unknown" if is_coarse else "check-better"
     why: dict[str, object] = {
-        "kind": "coarse" if kind == "full" and decision.acquisition.is_coarse else kind,
+        "kind": kind,
         "rule": values.rule.name,
         "unit": "nats" if values.rule.in_nats else "in logarithm" if is_log else "",
-        "values": _numbers(tasks, here, lowest),
+        "values": _numbers(tasks, here),
         "prices": _numbers(tasks, prices),
-        "elsewhere": _numbers(tasks, decision.per_task.tolist(), lowest),
+        "elsewhere": _numbers(tasks, decision.per_task.tolist()),
     }
     return why if optima is None else {**why, **_solution(values.context.space, values, optima)}
 
 
-def _numbers(tasks: Sequence[str], values: Sequence[float], lowest: float = -math.inf) -> dict[str, float]:
+def _numbers(tasks: Sequence[str], values: Sequence[float]) -> dict[str, float]:
     """Those that are numbers, with as many digits as anybody looks at."""
     each = zip(tasks, values, strict=True)
-    return {task: float(f"{max(value, lowest):.6g}") for task, value in each if math.isfinite(value)}
+    return {task: float(f"{value:.6g}") for task, value in each if math.isfinite(value)}
 
 
 def _solution(space: Space, values: TaskValues, optima: Optima) -> dict[str, object]:
