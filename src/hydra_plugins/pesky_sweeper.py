@@ -26,7 +26,7 @@ class PeskySweeperConf:
     noise: Any = None
     """The standard deviation of outcomes, one for all or one for each; inferred if not given."""
     failures: str = "record"
-    """Of jobs that raise: "record" them, or "learn" where they do and keep away."""
+    """Of jobs that raise: "record" them, "learn" where they do and keep away, or how often, if by chance: "random"."""
     evaluations: int = 20
     """Jobs in all, those of earlier sweeps of the same study included."""
     n_jobs: int = 1

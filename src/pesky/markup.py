@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pesky.text import one_line
 
-MOST = 300
-"""Characters of a text that are shown."""
+MOST, WHOLE = 300, 20_000
+"""Characters of a text that are shown; and of one that is never cut, since the names in it are short already."""
 
 
 def escaped(text: object, most: int = MOST) -> str:
@@ -14,13 +14,13 @@ def escaped(text: object, most: int = MOST) -> str:
     return html.escape(one_line(str(text), most))
 
 
-def facts(given: Mapping[str, str | Sequence[str]]) -> str:
+def facts(given: Mapping[str, str | Sequence[str]], most: int = MOST) -> str:
     """A table of what each fact is called and says, a line for each text; those that say nothing are left out."""
     rows = []
     for name, said in given.items():
         lines = [said] if isinstance(said, str) else list(said)
         if any(lines):
-            told = "<br>".join(escaped(each) for each in lines)
+            told = "<br>".join(escaped(each, most) for each in lines)
             rows.append(f"<tr><th style='text-align:left;vertical-align:top'>{escaped(name)}</th>")
             rows.append(f"<td style='text-align:left'>{told}</td></tr>")
     return f"<table class='facts'>{''.join(rows)}</table>"

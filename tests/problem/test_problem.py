@@ -254,7 +254,7 @@ MISTAKES = [
     (declare(tasks=["f", "c"]), ["tasks", "expected a mapping"]),
     (declare(tasks={"all": "f"}), ["'all'", "'f'", "expected a list"]),
     (lambda: Task(["f"], cost="dear"), ["cost was 'dear'", 'or "measured"']),
-    (lambda: Task(["f"], failures="ignore"), ["failures was 'ignore'", '"record" or "learn"']),
+    (lambda: Task(["f"], failures="ignore"), ["failures was 'ignore'", '"record", "learn" or "random"']),
     (lambda: Task(["f"], timeout=0), ["timeout was 0", "above 0 of seconds"]),
     (
         declare(constraints=["c >= 0", "all succeeds >= 0"], tasks={"all": LEARN}),

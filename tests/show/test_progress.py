@@ -65,10 +65,12 @@ def test_answers_hold_until_the_next_one_and_the_last_one_to_this_day():
 
 def test_the_best_measured_value_says_that_it_has_noise_and_whose_it_is():
     figure: Any = progress(found("mixed"))
-    line = next(trace for trace in figure.data if trace.name == "best measured, with its noise")
+    line = next(trace for trace in figure.data if trace.name == "best measured value, noise included")
     ids = [each.evaluation for each in progress_of(found("mixed")).ended if each.best is not None]
     assert [text.partition(" after ")[2] for text in line.hovertext if text] == [f"#{id_}" for id_ in ids]
-    assert "best measured 0.7 since #9" in figure.layout.title.text
+    best = made("mixed").best()
+    assert f"measured point: #{best.evaluations[0]}, " in figure.layout.title.text
+    assert f" = {best.expected:.6g}" in figure.layout.title.text
     exact: Any = progress(found("infeasible"))  # declared to have none
     assert any(trace.name == "best measured" for trace in exact.data)
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import Any
 
 from pesky.acquire.base import Rule
 from pesky.acquire.registry import rule_of
 from pesky.errors import PeskyError, ProblemError
 from pesky.model.surrogate import GP
 from pesky.problem.fields import whole
+from pesky.problem.task import Failures, checked_failures
 from pesky.run.budget import Exhausted
 from pesky.store import Datum
 from pesky.study import Recommendation, Study, advice
@@ -58,7 +59,8 @@ class PeskyNode(ExternalGenerationNode):
         model: The model of the metrics, as in `pesky.Study`.
         noise: The standard deviation of every metric's noise, or of each by its name; 0 if there is none. If not given,
             that of the standard errors that data came with, or inferred where they came without.
-        failures: "learn" makes the success of a trial a constraint of its own; "record" only avoids where it failed.
+        failures: "learn" makes the success of a trial a constraint of its own, "random" one that holds by chance;
+            "record" only avoids where it failed.
         name: What the node is called.
         transition_criteria: When Ax goes on to another node, where there are several.
     """
@@ -71,14 +73,13 @@ class PeskyNode(ExternalGenerationNode):
         rule: str | Mapping[str, Any] | Rule = "pesc",
         model: GP | FitBotorch | None = None,
         noise: float | Mapping[str, float | None] | None = None,
-        failures: Literal["record", "learn"] = "record",
+        failures: Failures = "record",
         name: str = "pesky",
         transition_criteria: Sequence[TransitionCriterion] | None = None,
     ) -> None:
         # where there is noise a place may be worth a second trial: what to avoid is the study's to say
         super().__init__(name=name, should_deduplicate=False, transition_criteria=transition_criteria)
-        if failures not in ("record", "learn"):
-            raise ProblemError(f"failures was {failures!r}: expected 'record' or 'learn'.")
+        checked_failures("failures", failures)
         rule_of(rule)  # what is wrong with these is said now, and not at the first trial
         check_noise(noise)
         given = {"seed": whole("seed", seed), "initial": whole("initial", initial, 1)}

@@ -4,7 +4,7 @@ import logging
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from ax.core.base_trial import BaseTrial
 from ax.core.data import Data
@@ -16,6 +16,7 @@ from ax.core.types import ComparisonOp
 from pesky.adapt.ax_space import SpaceReading, read_constraints, read_space
 from pesky.errors import ProblemError
 from pesky.problem import Constraint, Problem, Real, Task
+from pesky.problem.task import Failures
 from pesky.store import Datum
 from pesky.store.evaluation import AX
 from pesky.study import Study
@@ -87,7 +88,7 @@ def read_experiment(
     data: Data,
     *,
     noise: float | Mapping[str, float | None] | None,
-    failures: Literal["record", "learn"],
+    failures: Failures,
 ) -> ExperimentReading:
     """What an experiment asks, in our words; a ProblemError for what cannot be asked."""
     config = experiment.optimization_config

@@ -5,13 +5,14 @@ import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 from pesky.acquire.base import Rule
 from pesky.acquire.registry import rule_of
 from pesky.errors import PeskyError, ProblemError
 from pesky.model.surrogate import GP
 from pesky.problem.fields import whole
+from pesky.problem.task import Failures
 from pesky.run.budget import Exhausted
 from pesky.store import Datum
 from pesky.store.evaluation import OPTUNA
@@ -56,7 +57,8 @@ class PeskySampler(BaseSampler):
         model: The model of the outcomes, as in `pesky.Study`.
         noise: The standard deviation of the objective's and every constraint's noise; 0 if there is none, inferred if
             not given.
-        failures: "learn" makes the success of a trial a constraint of its own; "record" only avoids where it failed.
+        failures: "learn" makes the success of a trial a constraint of its own, "random" one that holds by chance;
+            "record" only avoids where it failed.
         warn_independent_sampling: Say once of each parameter that it is not decided together with the others.
     """
 
@@ -70,7 +72,7 @@ class PeskySampler(BaseSampler):
         rule: str | Mapping[str, Any] | Rule = "pesc",
         model: GP | FitBotorch | None = None,
         noise: float | None = None,
-        failures: Literal["record", "learn"] = "record",
+        failures: Failures = "record",
         warn_independent_sampling: bool = True,
     ) -> None:
         if constraints_func is not None and not callable(constraints_func):

@@ -22,10 +22,10 @@ TEXT = 300
 """Characters of a text that are shown."""
 
 
-def bounded(texts: Mapping[str, str | Sequence[str]]) -> dict[str, list[str]]:
+def bounded(texts: Mapping[str, str | Sequence[str]], most: int = TEXT) -> dict[str, list[str]]:
     """Facts as they are shown: what each is called, and its lines; those that say nothing are left out."""
     lines = {name: [said] if isinstance(said, str) else list(said) for name, said in texts.items()}
-    return {one_line(name, TEXT): [one_line(each, TEXT) for each in said] for name, said in lines.items() if any(said)}
+    return {one_line(name, TEXT): [one_line(each, most) for each in said] for name, said in lines.items() if any(said)}
 
 
 def problem_in(problem: Problem) -> dict[str, object]:

@@ -93,7 +93,7 @@ class Work:
 def _answer(findings: Any) -> dict[str, object]:
     if findings.missing:
         return {"missing": findings.missing}
-    return {"facts": bounded(findings.answer_in_words()), "is_confident": findings.answer.is_confident}
+    return {"facts": bounded(findings.answer_in_words(), WHOLE), "is_confident": findings.answer.is_confident}
 
 
 def _picture(findings: Any, name: str, options: str) -> dict[str, object]:

@@ -21,6 +21,7 @@ from pesky.problem.task import Resource, Task
 
 SUCCEEDS = "{} succeeds"
 """The outcome, yes or no, that a task has of its own where its failures are learnt."""
+FAILURES_IN_WORDS = {"record": "", "learn": " (failures are learnt)", "random": " (failures are learnt, and random)"}
 
 
 @dataclass(frozen=True, init=False)
@@ -104,7 +105,7 @@ class Problem:
     @cached_property
     def conditions(self) -> tuple[Constraint, ...]:
         """All that must hold: the constraints, and the success of every task whose failures are learnt."""
-        learnt = [SUCCEEDS.format(key) for key, task in self.tasks.items() if task.failures == "learn"]
+        learnt = [SUCCEEDS.format(key) for key, task in self.tasks.items() if task.learns_success]
         return (*self.constraints, *(Constraint(outcome, "is", True) for outcome in learnt))
 
     @cached_property
@@ -132,6 +133,11 @@ class Problem:
         """The outcomes that are measured as a yes or a no."""
         return frozenset(constraint.outcome for constraint in self.constraints if constraint.is_yes_no)
 
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The outcomes behind rows that are numbers, not a yes or a no."""
+        return frozenset(self.rows) - {condition.outcome for condition in self.conditions if condition.is_yes_no}
+
     @property
     def parameter_constraints(self) -> tuple[Constraint, ...]:
         """The constraints on parameters: no question breaks them."""
@@ -141,6 +147,15 @@ class Problem:
     def confidences(self) -> tuple[float, ...]:
         """The probability with which each condition must hold."""
         return tuple(condition.confidence for condition in self.conditions)
+
+    @cached_property
+    def declared_exact(self) -> frozenset[str]:
+        """The outcomes that are the same at every measurement of a point, as the problem says.
+
+        Success is one of them, unless failures are random.
+        """
+        successes = {SUCCEEDS.format(key) for key, task in self.tasks.items() if task.failures == "learn"}
+        return frozenset({name for name, noise in self.noise.items() if noise == 0} | successes)
 
     def is_exact(self, task: str) -> bool:
         """Whether measuring a task again at the same point tells nothing: its numbers are declared to have no noise.
@@ -154,7 +169,7 @@ class Problem:
     def informs(self, task: str) -> tuple[str, ...]:
         """The outcomes that running a task tells of: those that it measures, and its success where that is learnt."""
         declared = self.tasks[task]
-        return declared.outcomes if declared.failures == "record" else (*declared.outcomes, SUCCEEDS.format(task))
+        return (*declared.outcomes, SUCCEEDS.format(task)) if declared.learns_success else declared.outcomes
 
     def depends_on(self, outcome: str) -> tuple[str, ...]:
         """The parameters that an outcome depends on, or a task's success: all, unless a task that tells of it says."""
@@ -196,8 +211,7 @@ class Problem:
             ],
             "over": [f"{key}: {in_words(parameter)}" for key, parameter in self.parameters.items()],
             "measured by": [
-                f"{key}: {', '.join(task.outcomes)}, {task.cost_in_words}"
-                + (" (failures are learnt)" if task.failures == "learn" else "")
+                f"{key}: {', '.join(task.outcomes)}, {task.cost_in_words}" + FAILURES_IN_WORDS[task.failures]
                 for key, task in self.tasks.items()
             ],
             "on": [f"{key}: {', '.join(each.tasks)}, {each.slots} at once" for key, each in self.resources.items()],
@@ -366,7 +380,7 @@ def _tasks(given: object, outcomes: tuple[str, ...], known: Collection[str]) -> 
                 )
             if outcome not in outcomes:
                 raise ProblemError(f"the task {key!r}: {unknown_name('outcome', outcome, outcomes)}")
-        if task.failures == "learn" and SUCCEEDS.format(key) in (*outcomes, *known):
+        if task.learns_success and SUCCEEDS.format(key) in (*outcomes, *known):
             raise ProblemError(f"{SUCCEEDS.format(key)!r} is the name of that task's own success: rename the outcome.")
     for outcome in outcomes:
         if not any(outcome in task.outcomes for task in tasks.values()):

@@ -2,10 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from pesky.errors import ProblemError
 from pesky.problem.fields import finite, listed, name, whole
+
+Failures = Literal["record", "learn", "random"]
+"""What becomes of failures: they are only recorded, show where a task fails, or show how probably it does."""
 
 
 @dataclass(frozen=True)
@@ -13,14 +16,16 @@ class Task:
     """Outcomes that are measured together, and what measuring them once costs, in any unit.
 
     A cost of "measured" is learnt from how long the measurements take, in seconds. `failures="learn"` makes success a
-    constraint of its own: the region where the task fails is learnt and avoided. A measurement that takes longer than
-    `timeout` seconds is stopped and has failed. `parameters` names those that its outcomes depend on, where that is not
-    all of them: what was measured at one value of the others is known at every value.
+    constraint of its own: the region where the task fails is learnt and avoided, and a point that succeeded once is
+    known to succeed. `failures="random"` learns it as well, for tasks that may fail by chance: one success then proves
+    nothing, and the probability of success counts. A measurement that takes longer than `timeout` seconds is stopped
+    and has failed. `parameters` names those that its outcomes depend on, where that is not all of them: what was
+    measured at one value of the others is known at every value.
     """
 
     outcomes: tuple[str, ...]
     cost: float | Literal["measured"] = 1.0
-    failures: Literal["record", "learn"] = "record"
+    failures: Failures = "record"
     timeout: float | None = None
     parameters: tuple[str, ...] | None = None
 
@@ -28,7 +33,7 @@ class Task:
         self,
         outcomes: Iterable[str],
         cost: float | Literal["measured"] = 1.0,
-        failures: Literal["record", "learn"] = "record",
+        failures: Failures = "record",
         timeout: float | None = None,
         parameters: Iterable[str] | None = None,
     ):
@@ -37,11 +42,14 @@ class Task:
             raise ProblemError(f"Task: outcomes was {list(names)!r}: expected at least one name, none twice.")
         object.__setattr__(self, "outcomes", names)
         object.__setattr__(self, "cost", cost if cost == "measured" else _positive("cost", cost, ', or "measured"'))
-        if failures not in ("record", "learn"):
-            raise ProblemError(f'Task: failures was {failures!r}: expected "record" or "learn".')
-        object.__setattr__(self, "failures", failures)
+        object.__setattr__(self, "failures", checked_failures("Task: failures", failures))
         object.__setattr__(self, "timeout", None if timeout is None else _positive("timeout", timeout, " of seconds"))
         object.__setattr__(self, "parameters", None if parameters is None else _some("Task: parameters", parameters))
+
+    @property
+    def learns_success(self) -> bool:
+        """Whether the success of this task is an outcome of its own."""
+        return self.failures != "record"
 
     @property
     def cost_in_words(self) -> str:
@@ -62,6 +70,14 @@ class Resource:
             raise ProblemError(f"Resource: tasks was {list(names)!r}: expected at least one name, none twice.")
         object.__setattr__(self, "tasks", names)
         object.__setattr__(self, "slots", whole("Resource: slots", slots, 1))
+
+
+def checked_failures(what: str, given: object) -> Failures:
+    """What becomes of failures, or a ProblemError."""
+    for each in get_args(Failures):
+        if given == each:
+            return each
+    raise ProblemError(f'{what} was {given!r}: expected "record", "learn" or "random".')
 
 
 def _some(what: str, given: object) -> tuple[str, ...]:

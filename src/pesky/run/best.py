@@ -8,12 +8,14 @@ from pesky.problem import Option, Problem
 from pesky.problem.known import values_at
 from pesky.problem.values import belongs
 from pesky.store import Evaluation
+from pesky.store.evaluation import told_by
 
 
 class BestMeasured:
-    """The best value of the objective at a point where every constraint was measured, or is known, to hold.
+    """The best value of the objective that was measured where every condition held as measured, or is known to hold.
 
-    Of a point that was measured repeatedly the last values count, as noisy as they are.
+    Without noise it is the value of `Study.best()`. Of a point that was measured repeatedly the last values count, as
+    noisy as they are.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -29,9 +31,9 @@ class BestMeasured:
         problem = self._problem
         values = tuple(e.params[name] for name in problem.parameters)
         is_inside = all(map(belongs, problem.parameters.values(), values))  # of the bounds as they are now
-        if not e.outcomes or not is_inside or e.is_excluded:
+        if e.is_excluded or not is_inside or not (told := told_by(e, problem)):
             return
-        self._told.setdefault(values, {}).update(e.outcomes)
+        self._told.setdefault(values, {}).update(told)
         self._feasible.pop(values, None)
         if (objective := _objective(problem, values, self._told[values])) is not None:
             self._feasible[values] = objective
@@ -56,5 +58,5 @@ def best_measured(problem: Problem, evaluations: Iterable[Evaluation]) -> float 
 
 def _objective(problem: Problem, params: tuple[Option, ...], told: dict[str, float]) -> float | None:
     given = {**told, **values_at(problem.known, dict(zip(problem.parameters, params, strict=True)))}
-    holds = (each.outcome in given and each.holds(given[each.outcome]) for each in problem.constraints)
+    holds = (each.outcome in given and each.holds(given[each.outcome]) for each in problem.conditions)
     return given.get(problem.objective) if all(holds) else None

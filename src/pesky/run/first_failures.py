@@ -35,7 +35,7 @@ class FirstFailures:
 
     def _is_program(self, failed: Evaluation) -> bool:
         """Whether a failure like this is the program's; where failures are learnt, most are the point's."""
-        is_learnt = self._problem.tasks[failed.task].failures == "learn"
+        is_learnt = self._problem.tasks[failed.task].learns_success
         return not is_learnt or failed.is_mistake or _way(failed)[0] in PROGRAM_ERRORS
 
 

@@ -15,6 +15,7 @@ from pesky.study import Recommendation, Study, Tradeoff
 from pesky.study.grounds import Grounds
 from pesky.study.recommend import best_from, recommendation_from
 from pesky.study.what_if import tradeoffs
+from pesky.text import one_line
 
 
 class Findings:
@@ -57,9 +58,8 @@ class Findings:
     def answer_in_words(self) -> dict[str, str | list[str]]:
         """The answer by what is said of it; and the best measured point, where that is another."""
         said = self.answer.in_words()
-        best = None if self.answer.is_measured else best_from(self.grounds)
-        if best is not None:
-            at = [f"{name} = {short(value)}" for name, value in best.params.items()]
+        if not self.answer.is_measured and (best := self.best) is not None:
+            at = [f"{one_line(name)} = {short(value)}" for name, value in best.params.items()]
             said["best measured point"] = [*at, best.where()]
         return said
 
@@ -76,6 +76,11 @@ class Findings:
     def answer(self) -> Recommendation:
         """What is recommended."""
         return recommendation_from(self.grounds)
+
+    @cached_property
+    def best(self) -> Recommendation | None:
+        """The best measured point; None while none was measured completely."""
+        return None if self.missing else best_from(self.grounds)
 
     @cached_property
     def solution(self) -> Solution:

@@ -10,6 +10,7 @@ from pesky.run.spending import cost_of
 from pesky.show.findings import Findings
 from pesky.show.labels import label
 from pesky.show.theme import BLUE, COLORWAY, GREEN, GREY, ORANGE, nothing, plotly, see_through, themed
+from pesky.store.evaluation import listed
 from pesky.study import Study
 from pesky.study.recommend import recommendation_from
 from pesky.wording import counted, duration
@@ -33,7 +34,7 @@ class Ended:
     seconds: float
     """Since the first question."""
     best: float | None
-    """The best value of the objective at a point where every constraint was measured, or is known, to hold."""
+    """The best value of the objective that was measured where every constraint held as measured."""
     spent: tuple[float, ...]
     """What each task had cost."""
 
@@ -105,17 +106,18 @@ def progress(study: "Study | Findings", against: Against = "evaluations") -> "Fi
     is_exact = findings.problem.objective in findings.problem.known or (
         not findings.missing and findings.problem.objective in findings.grounds.noiseless
     )
-    figure = _drawn(found, against, "best measured" if is_exact else "best measured, with its noise")
-    return themed(figure, title, _said(found), height=560, hovermode="x unified")
+    figure = _drawn(found, against, "best measured" if is_exact else "best measured value, noise included")
+    return themed(figure, title, _said(findings, found.ended[-1]), height=560, hovermode="x unified")
 
 
-def _said(found: Progress) -> str:
-    last = found.ended[-1]
-    best = "no point was measured yet that held every constraint"
-    if last.best is not None:
-        by = next(each.evaluation for each in found.ended if each.best == last.best)
-        best = f"best measured {last.best:.6g} since #{by}"
-    return f"{counted(last.count)} in {duration(last.seconds)} for a cost of {last.cost:.6g}; {best}"
+def _said(findings: Findings, last: Ended) -> str:
+    best = findings.best
+    said = "no point is measured completely yet"
+    if best is not None:
+        ids = listed(best.evaluations, best.trials)
+        sure = "best measured point" if best.is_confident else "most probably feasible measured point"
+        said = f"{sure}: {ids}, {label(best.objective)} = {best.expected:.6g}"
+    return f"{counted(last.count)} in {duration(last.seconds)} for a cost of {last.cost:.6g}; {said}"
 
 
 def _drawn(found: Progress, against: Against, best_measured: str) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pesky.errors import DataError
-from pesky.markup import escaped, facts, table
+from pesky.markup import WHOLE, escaped, facts, table
 from pesky.problem import Problem
 from pesky.show.belief import belief
 from pesky.show.calibration import calibration
@@ -93,7 +93,7 @@ def sections(findings: Findings, pictures: str) -> Iterator[tuple[str, str]]:
 def _answer(findings: Findings) -> str:
     if findings.missing:
         return f"<p>{escaped(findings.missing)}</p>"
-    return facts(findings.answer_in_words())
+    return facts(findings.answer_in_words(), WHOLE)
 
 
 def _where(e: Evaluation) -> str:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pesky.markup import facts
-from pesky.problem import Option
+from pesky.problem import Option, Problem
 from pesky.problem.fields import FrozenDict
+from pesky.problem.problem import SUCCEEDS
 from pesky.text import one_line
 
 MISTAKE = "pesky:mistake"
@@ -198,6 +199,23 @@ class Evaluation:
         values = ", ".join(f"{name}={short(value)}" for name, value in self.params.items())
         worth = "" if self.gain is None else f" (expected gain {self.gain:.3g} nats)"
         return f"{self.named} {self.task} at {values}{worth}"
+
+
+def told_by(evaluation: Evaluation, problem: Problem) -> dict[str, float]:
+    """Every outcome that an evaluation told, with the success of each task that learns it.
+
+    Data of your own that have all outcomes of a task show that it succeeded.
+    """
+    e, told = evaluation, dict(evaluation.outcomes)
+    has_ended = e.state in (State.DONE, State.FAILED) and not (e.is_given_up or e.is_mistake)
+    for name, task in problem.tasks.items():
+        if not task.learns_success or not has_ended:
+            continue
+        if name == e.task:
+            told[SUCCEEDS.format(name)] = float(e.state is State.DONE)
+        elif e.is_yours and e.outcomes.keys() >= set(task.outcomes):
+            told[SUCCEEDS.format(name)] = 1.0
+    return told
 
 
 def listed(ids: Iterable[int], trials: Mapping[int, str]) -> str:

@@ -4,13 +4,14 @@ import math
 from collections.abc import Sequence
 
 from pesky.store import Evaluation
-from pesky.store.evaluation import listed, trials_of
+from pesky.store.evaluation import listed, short, trials_of
 from pesky.study.grounds import Grounds
 from pesky.study.in_words import first_line
 from pesky.study.measured import holds_all
 from pesky.study.recommendation import Recommendation
 from pesky.study.slips import absurd
 from pesky.study.untried import options_without
+from pesky.text import one_line
 
 NAMED = 4
 """Options that are named, if they are more."""
@@ -59,11 +60,11 @@ def versus(other: Recommendation, better: float) -> str:
         ids = listed(other.evaluations, other.trials)
         return (
             f"With a probability of {better:.0%} it is better than the best measured point ({ids}), "
-            f"where {other.objective} is {other.expected:.6g}: {BEST}."
+            f"where {one_line(other.objective)} is {other.expected:.6g}: {BEST}."
         )
     return (
-        f"The model expects {other.objective} = {other.expected:.6g} ± {other.deviation:.2g} at a point that was not "
-        f"measured; that it is better has a probability of {better:.0%} only."
+        f"The model expects {one_line(other.objective)} = {other.expected:.6g} ± {other.deviation:.2g} at a point that "
+        f"was not measured; that it is better has a probability of {better:.0%} only."
     )
 
 
@@ -71,8 +72,8 @@ def promised_in_vain(model: Recommendation, broken: Sequence[Evaluation]) -> str
     """Why nothing is believed of a point that was not measured: the last such ones were no better."""
     ids = " and ".join(e.named for e in broken)
     return (
-        f"The model expects {model.objective} = {model.expected:.6g} at a point that was not measured; but so it did "
-        f"of {ids}, which do not hold every constraint or are no better than what was measured before."
+        f"The model expects {one_line(model.objective)} = {model.expected:.6g} at a point that was not measured; but "
+        f"so it did of {ids}, which do not hold every constraint or are no better than what was measured before."
     )
 
 
@@ -83,7 +84,7 @@ def failed_here(failures: Sequence[Evaluation]) -> str:
 
 def failed_elsewhere(model: Recommendation, failures: Sequence[Evaluation]) -> str:
     """That the best point by the model is one where measuring failed."""
-    expected = f"{model.objective} = {model.expected:.6g}"
+    expected = f"{one_line(model.objective)} = {model.expected:.6g}"
     return (
         f"The model expects {expected} where {failures[-1].named} {_why(failures)}: if that was by chance, "
         f"{ENQUEUE} has it tried again."
@@ -112,7 +113,7 @@ def passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
         return []
     point = min(better, key=lambda each: problem.sign * each.told[objective])
     u = grounds.space.encode(point.params)
-    (believed,) = grounds.expect(u[None], [point.exact(grounds.noiseless)])
+    (believed,) = grounds.expect(u[None], [grounds.certain(point.told)])
     short = {
         text: p
         for (text, p), asked in zip(believed.probabilities.items(), problem.confidences, strict=True)
@@ -123,8 +124,8 @@ def passed_over(grounds: Grounds, found: Recommendation) -> list[str]:
     text = min(short, key=lambda each: short[each])
     ids = ", ".join(e.named for e in point.evaluations)
     return [
-        f"{ids} measured {objective} = {point.told[objective]:.6g}, but holds {text} with a probability of "
-        f"{short[text]:.2f} only."
+        f"{ids} measured {one_line(objective)} = {point.told[objective]:.6g}, but holds {one_line(text)} with a "
+        f"probability of {short[text]:.2f} only."
     ]
 
 
@@ -145,8 +146,8 @@ def contradicted(grounds: Grounds, found: Recommendation) -> list[str]:
                 where = "Here" if point is here else f"At one point ({ids})"
                 each = " and ".join(f"{value:.6g}" for value in sorted(set(values)))
                 said[name] = (
-                    f"{where} {name} was told as {each}, though it is said to have no noise, and their mean is taken: "
-                    "exclude what is wrong, or leave its noise to be found out."
+                    f"{where} {one_line(name)} was told as {each}, though it is said to have no noise, and their mean "
+                    "is taken: exclude what is wrong, or leave its noise to be found out."
                 )
     return [*said.values()]
 
@@ -170,11 +171,11 @@ def untried(grounds: Grounds, found: Recommendation) -> list[str]:
     objective = grounds.problem.objective
     told = [point.params for point in grounds.points if objective in point.told]
     without = options_without(grounds.problem, told) if found.is_confident else ()
-    missing = [f"{name} = {option}" for name, option in without]
+    missing = [f"{one_line(name)} = {short(option)}" for name, option in without]
     if not missing:
         return []
     named = ", ".join(missing[:NAMED]) + (f" and {len(missing) - NAMED} more" if len(missing) > NAMED else "")
     return [
-        f"No value of {objective} is known with {named}: what it would be is guessed from other options; "
+        f"No value of {one_line(objective)} is known with {named}: what it would be is guessed from other options; "
         f"{ENQUEUE} has one tried."
     ]

@@ -99,7 +99,9 @@ class Grounds:
         left_out: frozenset[Place],
     ) -> "Grounds":
         problem = surrogates.problem
-        points = measured_points(problem, trusted(evaluations, left_out).values())
+        # what was measured without noise is a fact, whether or not the model can use it
+        doubted = {place for place in left_out if place[1] not in problem.declared_exact}
+        points = measured_points(problem, trusted(evaluations, doubted).values())
         U = surrogates.points.stack(point.evaluations[0] for point in points).cpu()
         encode, seed, count = surrogates.points.of, surrogates.seed, len(evaluations)
         given = (problem, surrogates.space, belief, spread, observations, points, U, encode, seed, count)
@@ -131,13 +133,10 @@ class Grounds:
     def told(self) -> Told | None:
         """Where constraints surely hold or not, because it was told without noise; None if all have noise."""
         conditions = self.problem.conditions
-        is_exact = [condition.outcome in self.noiseless for condition in conditions]
-        if not any(is_exact) or not self.points:
+        if not self.points or not any(condition.outcome in self.noiseless for condition in conditions):
             return None
-        held = [
-            [c.holds(point.told[c.outcome]) if exact and c.outcome in point.told else None for point in self.points]
-            for c, exact in zip(conditions, is_exact, strict=True)
-        ]
+        certain = [self.certain(point.told) for point in self.points]
+        held = [[c.holds(own[c.outcome]) if c.outcome in own else None for own in certain] for c in conditions]
         columns = torch.stack([self.space.columns_of(self.problem.depends_on(c.outcome)) for c in conditions])
         holds, fails = (torch.tensor([[each is so for each in row] for row in held]) for so in (True, False))
         return Told(*(part.to(self.belief.points.device) for part in (self.U, columns, holds, fails)))
@@ -152,9 +151,8 @@ class Grounds:
         """The outcomes that are known, that are declared to have no noise, or whose values speak for none."""
         noise = self.observations.noise.reshape(-1, len(self.problem.rows))
         is_none = (noise == 0).all(0).tolist()
-        return frozenset(
-            name for name, none in zip(self.problem.rows, is_none, strict=True) if none or name in self.problem.known
-        )
+        found = {name for name, none in zip(self.problem.rows, is_none, strict=True) if none}
+        return frozenset(found | self.problem.known.keys() | self.problem.declared_exact) & {*self.problem.rows}
 
     @property
     def is_noiseless(self) -> bool:
@@ -174,7 +172,12 @@ class Grounds:
 
     def exact_at(self, u: Float[Tensor, " d"]) -> dict[str, float]:
         """The outcomes that are certain at a point, because they were told without noise."""
-        return {name: value for name, value in self.told_at(u).items() if name in self.noiseless}
+        return self.certain(self.told_at(u))
+
+    def certain(self, told: Mapping[str, float]) -> dict[str, float]:
+        """What was told without noise; a yes beside a no at the same point proves nothing."""
+        exact, numbers = self.noiseless, self.problem.numbers
+        return {name: value for name, value in told.items() if name in exact and (name in numbers or value in (0, 1))}
 
     def predict(self, u: Float[Tensor, " d"]) -> Prediction:
         """What is believed there; what was measured there without noise is certain."""
@@ -206,4 +209,4 @@ def _how_failed(evaluations: Mapping[int, Evaluation]) -> str:
 
 
 def _is_unlearnt_failure(problem: Problem, e: Evaluation) -> bool:
-    return e.state is State.FAILED and not e.is_given_up and problem.tasks[e.task].failures != "learn"
+    return e.state is State.FAILED and not e.is_given_up and not problem.tasks[e.task].learns_success

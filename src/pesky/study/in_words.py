@@ -40,7 +40,7 @@ def shown_state(evaluation: Evaluation) -> str:
 def is_feasible(evaluation: Evaluation, problem: Problem) -> bool | None:
     """Whether the measured and the known values hold every constraint; None while that is open."""
     task = problem.tasks.get(evaluation.task)  # None of one that the problem does not have any more
-    is_learnt = task is not None and task.failures == "learn" and not evaluation.is_mistake
+    is_learnt = task is not None and task.learns_success and not evaluation.is_mistake
     if evaluation.state is State.FAILED and is_learnt:
         return False
     given = {**evaluation.outcomes, **values_at(problem.known, evaluation.params)}

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from pesky.problem import Option, Problem
-from pesky.problem.problem import SUCCEEDS
 from pesky.store import Evaluation, State
+from pesky.store.evaluation import told_by
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,6 @@ class MeasuredPoint:
     def is_complete(self, problem: Problem) -> bool:
         """Whether everything that is measured was told, the success of tasks whose failures are learnt included."""
         return {row for row in problem.rows if row not in problem.known} <= self.told.keys()
-
-    def exact(self, noiseless: Collection[str]) -> dict[str, float]:
-        """The outcomes that are known for sure here: told, and without noise."""
-        return {name: value for name, value in self.told.items() if name in noiseless}
 
 
 def holds_all(problem: Problem, told: Mapping[str, float]) -> bool:
@@ -72,8 +68,6 @@ class _Shared:
 def _told(problem: Problem, evaluations: Collection[Evaluation]) -> dict[str, float]:
     values: dict[str, list[float]] = {}
     for e in evaluations:
-        for name, value in e.outcomes.items():
+        for name, value in told_by(e, problem).items():
             values.setdefault(name, []).append(value)
-        if problem.tasks[e.task].failures == "learn" and not (e.is_given_up or e.is_mistake or e.is_open):
-            values.setdefault(SUCCEEDS.format(e.task), []).append(float(e.state is State.DONE))
     return {name: sum(each) / len(each) for name, each in values.items()}

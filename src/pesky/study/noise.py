@@ -16,7 +16,7 @@ def noiseless(problem: Problem, belief: Belief) -> set[str]:
     """The outcomes that are measured without noise: as was declared, or as their values say by what is believed."""
     is_found = over_hyper_samples(belief, is_noise_free(belief.noise, belief.amplitude)).all(-2).tolist()
     found = {name for name, none in zip(problem.rows, is_found, strict=True) if none}
-    return (found & inferred(problem)) | {name for name, noise in problem.noise.items() if noise == 0}
+    return (found & inferred(problem)) | problem.declared_exact
 
 
 def inferred(problem: Problem) -> set[str]:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from pesky.errors import ProblemError
 from pesky.problem import Choice, Constraint, Integer, Option, Parameter, Problem, Real, Task
+from pesky.problem.task import Failures
 from pesky.problem.values import is_of_kind
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def reading_of(
     is_maximized: bool = False,
     constraints: Iterable[str | Constraint] | None = None,
     noise: float | Mapping[str, float | None] | None = None,
-    failures: Literal["record", "learn"] = "record",
+    failures: Failures = "record",
     parameters: Mapping[str, Parameter] | None = None,
 ) -> Reading:
     """How trials over this space are read; all constraints that they have, unless others are given.

@@ -27,9 +27,7 @@ def pending(problem: Problem, points: Points, evaluations: Iterable[Evaluation])
     rows: list[list[bool]] = []
     for e in evaluations:
         is_mute = (
-            e.state is State.FAILED
-            and not e.is_mistake
-            and (problem.tasks[e.task].failures == "record" or e.is_given_up)
+            e.state is State.FAILED and not e.is_mistake and (e.is_given_up or not problem.tasks[e.task].learns_success)
         )
         missing = set(problem.informs(e.task)) - e.outcomes.keys()
         if missing and (e.is_awaited or is_mute) and points.space.contains(e.params):

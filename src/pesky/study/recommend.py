@@ -142,7 +142,12 @@ def is_no_better(
     """
     problem = grounds.problem
     least = trivial if problem.objective in grounds.noiseless else max(trivial, TRIVIAL_IN_NOISE)
-    told = [point for point in grounds.points if problem.objective in point.told]
+    left_out = {id_ for id_, outcome in grounds.left_out if outcome == problem.objective}
+    told = [
+        point
+        for point in grounds.points
+        if problem.objective in point.told and left_out.isdisjoint(e.id for e in point.evaluations)
+    ]
     usable = (
         [] if of_all else [point for point in told if point.is_complete(problem) and holds_all(problem, point.told)]
     )
@@ -212,7 +217,7 @@ def _best_of(grounds: Grounds, points: Sequence[MeasuredPoint]) -> _Found | None
     order = rank_of_some(grounds.belief, U).argsort().cpu() if len(points) > LIKELY else torch.arange(len(points))
     for most in (LIKELY, MOST_MEASURED):  # of those that hold, the order is that of the expected objective
         some = order[:most]
-        each = grounds.expect(U[some], [points[i].exact(grounds.noiseless) for i in some.tolist()])
+        each = grounds.expect(U[some], [grounds.certain(points[i].told) for i in some.tolist()])
         held = [
             all(p >= asked for p, asked in zip(e.probabilities.values(), problem.confidences, strict=True))
             for e in each

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pesky.markup import facts
+from pesky.markup import WHOLE, facts
 from pesky.problem import Option
 from pesky.store.evaluation import listed, short
 from pesky.study.in_words import answers_in_words
 from pesky.study.prediction import OutcomePrediction
+from pesky.text import one_line
 
 
 @dataclass(frozen=True)
@@ -78,23 +79,23 @@ class Recommendation:
         """What is answered, by what is said of it."""
         sure = "yes" if self.is_confident else "none yet: no point is known to hold every constraint; the likeliest"
         return {
-            "parameters": [f"{name} = {short(value)}" for name, value in self.params.items()],
-            f"expected {self.objective}": str(self.value),
+            "parameters": [f"{one_line(name)} = {short(value)}" for name, value in self.params.items()],
+            f"expected {one_line(self.objective)}": str(self.value),
             "holds with its confidence": sure,
-            "probability": [f"{text}: {p:.4g}" for text, p in self.probabilities.items()],
+            "probability": [f"{one_line(text)}: {p:.4g}" for text, p in self.probabilities.items()],
             "measured": self.where(),
             "advice": self.advice,
         }
 
     def _repr_html_(self) -> str:
-        return facts(self.in_words())
+        return facts(self.in_words(), WHOLE)
 
     def where(self) -> str:
         """What was measured there, and how far the next measured point is."""
         if self.evaluations:
             ids = listed(self.evaluations, self.trials)
             told = answers_in_words(self.told, self.yes_no)
-            values = ", ".join(f"{name}={short(value)}" for name, value in told.items())
+            values = ", ".join(f"{one_line(name)}={short(value)}" for name, value in told.items())
             said = f"measured here ({ids}): {values}" if self.is_measured else f"partly measured here ({ids}): {values}"
         else:
             said = "not measured here"

@@ -66,11 +66,22 @@ def unusual(
 def absurd(problem: Problem, evaluations: Iterable[Evaluation]) -> list[Unusual]:
     """The values, a third of their outcome's at most, that are decades beyond all others; whoever told them."""
     learnt = [e for e in evaluations if not e.is_excluded]
-    found = []
-    for name in problem.outcomes:
-        told = sorted((abs(e.outcomes[name]), e.id, e.outcomes[name]) for e in learnt if name in e.outcomes)
-        least = max(FEWEST, math.ceil(len(told) * 2 / 3))
-        cut = next((i for i in range(least, len(told)) if told[i][0] / DECADES > told[i - 1][0] > 0), len(told))
-        values = [value for _, _, value in told[:cut]]
-        found += [Unusual(id_, name, value, min(values), max(values), cut) for _, id_, value in told[cut:]]
-    return found
+    return [each for name in problem.outcomes for each in _absurd(name, learnt, FEWEST)]
+
+
+def hopeless(problem: Problem, evaluations: Iterable[Evaluation]) -> list[Unusual]:
+    """The values of the objective that are decades worse than all others.
+
+    A model that learns from one sees no difference between the others any more. A value that is decades better is what
+    a study looks for, and is none of them.
+    """
+    found = _absurd(problem.objective, evaluations, 0) if problem.objective in problem.outcomes else []
+    return [each for each in found if problem.sign * each.value > 0]
+
+
+def _absurd(name: str, evaluations: Iterable[Evaluation], fewest: int) -> list[Unusual]:
+    told = sorted((abs(e.outcomes[name]), e.id, e.outcomes[name]) for e in evaluations if name in e.outcomes)
+    least = max(fewest, math.ceil(len(told) * 2 / 3))
+    cut = next((i for i in range(least, len(told)) if told[i][0] / DECADES > told[i - 1][0] > 0), len(told))
+    values = [value for _, _, value in told[:cut]]
+    return [Unusual(id_, name, value, min(values), max(values), cut) for _, id_, value in told[cut:]]

@@ -24,13 +24,14 @@ from pesky.numerics.runtime import threads_for
 from pesky.observations import Observations, collect, conditions_of
 from pesky.optimum.active_set import Parted, active_set, has_many
 from pesky.problem import Problem
-from pesky.problem.problem import SUCCEEDS
 from pesky.space import Space
 from pesky.space.exact import Exact, exact_outcomes
 from pesky.store import Evaluation, State
+from pesky.store.evaluation import told_by
 from pesky.study.learnt import Learnt
 from pesky.study.outliers import Announcer, Outlier, Place, trusted
 from pesky.study.points import Points
+from pesky.study.slips import hopeless
 
 if TYPE_CHECKING:
     from botorch.models.model import Model
@@ -105,14 +106,8 @@ class Surrogates:
 
     def observations(self, evaluations: Mapping[int, Evaluation], left_out: Collection[Place] = ()) -> Observations:
         """Everything measured but what is left out, per row, in scaled units; running a task measures its success."""
-        told = []
-        for e in trusted(self.learnt(evaluations), left_out).values():
-            values: dict[str, float] = dict(e.outcomes)
-            is_learnt = self.problem.tasks[e.task].failures == "learn" and not (e.is_given_up or e.is_mistake)
-            if is_learnt and e.state in (State.DONE, State.FAILED):
-                values[SUCCEEDS.format(e.task)] = float(e.state is State.DONE)
-            if values:
-                told.append((self.points.of(e), values))
+        every = trusted(self.learnt(evaluations), left_out).values()
+        told = [(self.points.of(e), values) for e in every if (values := told_by(e, self.problem))]
         return collect(self.problem, self.space, told, self._exact).to(self.points.device)
 
     def believe(self, evaluations: Mapping[int, Evaluation]) -> tuple[Belief, Observations]:
@@ -195,24 +190,31 @@ class Surrogates:
         """
         previous = None if before is None else before.fitted
         goes_on = previous is not None and previous.searched > 0
-        left_out = self._unchanged(evaluations, before) if goes_on else []
+        unusable = self._hopeless(evaluations)
+        left_out = [*dict.fromkeys(unusable + (self._unchanged(evaluations, before) if goes_on else []))]
         acquitted = {} if before is None else dict(before.acquitted)
         while True:
             o = self.observations(evaluations, left_out)
             condition, o, fitted = self._fit(o, len(key), previous)
             if left_out and goes_on and (fitted is None or previous is None or fitted.searched != previous.searched):
-                left_out, goes_on = [], False  # whenever all starts are tried again, all values are judged again
+                left_out, goes_on = unusable, False  # whenever all starts are tried again, all values are judged again
                 continue
             more = None if fitted is None else self._outlier(evaluations, left_out, fitted, acquitted)
             if more is None:
                 break
-            left_out.append(more)
+            left_out = [*left_out, more]
             # with one value less, the others of its outcome are judged again
             acquitted = {known: count for known, count in acquitted.items() if known[1] != more[1]}
         learnt = self.learnt(evaluations)
         found = Believed(key, cache(condition), o, (), fitted, acquitted)
         described = (self._described(learnt[id_], outcome, found.belief, o) for id_, outcome in sorted(left_out))
         return replace(found, outliers=tuple(described)) if left_out else found
+
+    def _hopeless(self, evaluations: Mapping[int, Evaluation]) -> list[Place]:
+        """The values of the objective that no model can use."""
+        if not isinstance(self.model, GP) or not self.model.outliers:
+            return []
+        return [(each.evaluation, each.outcome) for each in hopeless(self.problem, self.learnt(evaluations).values())]
 
     def _unchanged(self, evaluations: Mapping[int, Evaluation], before: Believed | None) -> list[Place]:
         """What was left out before and was not corrected or excluded since."""
