@@ -59,16 +59,24 @@ def select(values: TaskValues, restrictions: Restrictions = Restrictions(), *, i
     with context.timed("maximize"):
         best = best_of_each_task(values, restrictions, is_quick)
         prices = task_options.prices(best.x).diagonal(dim1=-2, dim2=-1)
-        per_task = values.without_cost(best.value, prices).detach()
-        task = best.value.argmax(-1)
+        estimates = values.without_cost(best.value, prices)
+        with torch.no_grad():
+            per_task = values.value(best.x).diagonal(dim1=-2, dim2=-1)
+        task = _task_of(best.value, torch.where(per_task > 0, values.for_price(per_task, prices), -torch.inf))
         chosen = Choice(task, context.space.snap(take(best.x, task)), take(per_task, task), torch.zeros_like(task))
-        is_sure = per_task.amax(-1) < (COARSELY_NEGLIGIBLE if acquisition.is_coarse else NEGLIGIBLE)
+        is_sure = estimates.amax(-1) < (COARSELY_NEGLIGIBLE if acquisition.is_coarse else NEGLIGIBLE)
         if rule.in_nats and restrictions.min_probability is None and bool(is_sure.any()):
             chosen = _or_fallback(chosen, is_sure, values, restrictions)
         price = take(task_options.prices(chosen.u[..., None, :])[..., 0, :], chosen.task)
     gain, seconds = values.in_nats(chosen.value), dict(context.timings.seconds)
     worth = chosen.value.detach(), gain, price, per_task
     return Decision(chosen.task, chosen.u, *worth, acquisition, seconds, chosen.chosen_by)
+
+
+def _task_of(estimates: Float[Tensor, "*w t"], worth: Float[Tensor, "*w t"]) -> Int[Tensor, "*w"]:
+    """The task worth most, of those that may be asked; where none is worth anything, the one of the best estimate."""
+    worth = torch.where(estimates > -torch.inf, worth, -torch.inf)
+    return torch.where((worth > -torch.inf).any(-1, keepdim=True), worth, estimates).argmax(-1)
 
 
 def best_of_each_task(values: TaskValues, restrictions: Restrictions, is_quick: bool) -> Best:
@@ -93,9 +101,11 @@ def best_of_each_task(values: TaskValues, restrictions: Restrictions, is_quick: 
 
     def search(restrictions: Restrictions) -> Best:
         margin = restrictions.margin(context)
-        best = maximize(values.per_cost, candidates, neighbors, margin, effort, rough and rough.per_cost)
+        best = maximize(
+            values.estimate_per_cost, candidates, neighbors, margin, effort, rough and rough.estimate_per_cost
+        )
         duplicates = restrictions.duplicates
-        return best if duplicates is None else duplicates.replaced(best, values.per_cost, candidates, margin)
+        return best if duplicates is None else duplicates.replaced(best, values.estimate_per_cost, candidates, margin)
 
     best, excluded = search(restrictions), restrictions.excluded
     if excluded is None or bool(excluded.exist.all()):

@@ -49,8 +49,18 @@ class TaskValues(NamedTuple):
         return None if rough is None else self._replace(acquisition=rough)
 
     def per_cost(self, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n t"]:
-        """What each task is worth at each point for its price: what tasks and points are compared by."""
-        value, prices = self.value(X), self.task_options.prices(X)
+        """What each task is worth at each point for its price: what tasks are compared by."""
+        return self.for_price(self.value(X), self.task_options.prices(X))
+
+    def estimate_per_cost(self, X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n t"]:
+        """The same as it is estimated, errors of either sign included: what the points of one task are compared by.
+
+        To cut off what is below zero would leave the errors above it, which then choose the points.
+        """
+        return self.for_price(self._of_tasks(self.acquisition(X), X), self.task_options.prices(X))
+
+    def for_price(self, value: Float[Tensor, "*b t"], prices: Float[Tensor, "*b t"]) -> Float[Tensor, "*b t"]:
+        """What the tasks are worth for these prices, of what they are worth whatever they cost."""
         return value - prices.log() if self.acquisition.is_log else value / prices
 
     def without_cost(self, per_cost: Float[Tensor, "*w t"], prices: Float[Tensor, "*w t"]) -> Float[Tensor, "*w t"]:
@@ -64,9 +74,12 @@ class TaskValues(NamedTuple):
         worth the sum of its rows. A run that fails tells of nothing but its failure, so what it measures counts with
         the probability of its success. Information is never negative: an estimate below zero counts as zero.
         """
-        values, (shares, success, _) = self.acquisition(X), self.task_options
-        if self.rule.in_nats:
-            values = torch.where(values > 0, values, 0.0)
+        values = self.acquisition(X)
+        return self._of_tasks(torch.where(values > 0, values, 0.0) if self.rule.in_nats else values, X)
+
+    def _of_tasks(self, values: Float[Tensor, "*w n v"], X: Float[Tensor, "*w n d"]) -> Float[Tensor, "*w n t"]:
+        """What each task is worth, of what the rule values."""
+        shares, success, _ = self.task_options
         if self.rule.measures == "together":
             return values.expand(*values.shape[:-1], len(success))
         measured = values @ shares.mT.to(values)
