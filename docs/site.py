@@ -34,6 +34,8 @@ BOOSTED = (
     "page.md",
 )
 """Pages that a search finds before the reference and the changelog."""
+ARCHIVE = "docs/archive/"
+"""What was measured and tried once: in the repository, and no part of the site."""
 LINK = re.compile(r"(\]\()(?!https?:|#)([^)\s#]+)")
 
 
@@ -65,7 +67,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if not target.is_relative_to(ROOT) or not target.exists():
             return match[0]  # which mkdocs will say is wrong
         source = target.relative_to(ROOT).as_posix()
-        if source in pages or source.startswith("docs/"):
+        if source in pages or (source.startswith("docs/") and not source.startswith(ARCHIVE)):
             return match[1] + relpath(pages.get(source, source.removeprefix("docs/")), here.parent)
         return f"{match[1]}{config.extra['source']}{source}"
 

@@ -15,7 +15,10 @@ from pesky.model.belief import hyperparameter_samples
 
 @dataclass(frozen=True)
 class PredictiveEntropySearch(Rule):
-    """PESC (Hernandez-Lobato et al., 2015): samples of x*, and EP for what knowing each of them would tell."""
+    """PESC (Hernandez-Lobato et al., 2015): what a measurement tells about x*, the constrained minimizer.
+
+    The options "default" take it from joint samples of all outcomes (METHOD 9.1), "ep" and "paper" from EP.
+    """
 
     name: ClassVar[str] = "pesc"
     measures: ClassVar[Literal["each", "together"]] = "each"
@@ -69,7 +72,7 @@ class PredictiveEntropySearch(Rule):
         return self.acquisition(context)
 
     def update(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
-        """With the x* samples of before, and the EP sites (METHOD 20.2)."""
+        """Keep the cells, or the x* samples and EP sites, and follow the new data (METHOD 20.2)."""
         if isinstance(before, GroupedGain) and before.optima is not None:
             return gain_on_cells(context, self.options, before.optima)
         if not isinstance(before, InformationGain):
