@@ -1,8 +1,12 @@
 """`init`, `check` and `upgrade`."""
 
 import json
+from typing import get_args
+
+import pytest
 
 from pesky.cli import exit_codes
+from pesky.problem.task import Failures
 from pesky.store import open_store
 
 
@@ -12,6 +16,7 @@ def test_init_writes_a_file_that_has_no_mistakes(pesky, tmp_path, monkeypatch):
     text = pesky("check", "study.toml").stdout
     assert "study: minimize error" in text
     assert text.endswith("no mistakes found\n")
+    assert all(f'"{failures}"' in (tmp_path / "study.toml").read_text() for failures in get_args(Failures))
 
 
 def test_init_overwrites_nothing(pesky, tmp_path, monkeypatch):
@@ -49,13 +54,22 @@ def test_check_sums_up_what_is_asked(pesky, project):
         "subject to x <= 2, which holds everywhere",
         "over k: one of a, b",
         "all measures f, c by hand (`pesky ask`, `pesky tell`), at a cost of 1\n",
-        "asked by the rule pesc",
+        "asked by the rule pesc, unless the study is stored with another\n",
         "until 3 evaluations",
         "kept in study.db",
     ):
         assert line in text
     assert json.loads(pesky("check", "study.toml", "--json").stdout)["problem"]["minimize"] == "f"
     assert not (project.folder / "study.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("run", "rule"),
+    [('rule = "eic"', "eic"), ('rule = { name = "eic", noise_factor = false }', "eic"), ('setting = "ep"', "pesc")],
+)
+def test_check_names_the_rule(pesky, project, run, rule):
+    project.change("[budget]", f"[run]\n{run}\n\n[budget]")
+    assert f"asked by the rule {rule}\n" in pesky("check", "study.toml").stdout
 
 
 def test_upgrade_says_what_it_did(pesky, tmp_path):

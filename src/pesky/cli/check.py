@@ -10,6 +10,7 @@ from pesky.cli.arguments import AsJson, StudyPath
 
 if TYPE_CHECKING:
     from pesky.study_file import StudyFile
+    from pesky.study_file.tables import RunTable
 
 
 def check(study: StudyPath, json: AsJson = False) -> None:
@@ -62,9 +63,15 @@ def summary(file: "StudyFile") -> Iterator[str]:
         yield f"  {name} is known, by {function}"
     for name, resource in problem.resources.items():
         yield f"  {name} runs {', '.join(resource.tasks)}, {resource.slots} at once"
-    rule = file.run.rule
-    yield f"  asked by the rule {rule if isinstance(rule, str) else rule['name']}"
+    yield f"  asked by the rule {_rule_in_words(file.run)}"
     limits = [f"{limit:g} {what}" for what, limit in file.budget.model_dump(exclude_none=True).items()]
     yield f"  until {' or '.join(limits)}" if limits else "  without a [budget], which `pesky run` needs"
     yield f"  kept in {storage_shown(file.storage)}"
     yield "no mistakes found"
+
+
+def _rule_in_words(run: "RunTable") -> str:
+    """The name of the rule; a study that is stored keeps its own where the file says nothing of it."""
+    if run.rule is None and run.setting is None and run.samples is None:
+        return "pesc, unless the study is stored with another"
+    return str(run.rule["name"]) if isinstance(run.rule, dict) else run.rule or "pesc"

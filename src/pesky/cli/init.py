@@ -37,7 +37,8 @@ seed = 0
 # outcomes = ["error"]
 # cost = 60                             # in any unit, or "measured"
 # timeout = 3600                        # seconds
-# failures = "learn"                    # where it fails is learnt and avoided
+# failures = "record"                   # a failure is only noted; or "learn": where it fails is learnt and avoided;
+#                                       # or "random": the same, for failures that also come by chance
 # function = "measure:train"
 #
 # [tasks.profile]
