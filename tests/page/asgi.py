@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Iterator
 from typing import Any
 
 HOST = "127.0.0.1:8765"
@@ -10,7 +11,9 @@ HOST = "127.0.0.1:8765"
 class Answer:
     """What was answered."""
 
-    def __init__(self, messages: list[Any]) -> None:
+    def __init__(self, messages: list[Any], read: int) -> None:
+        self.read = read
+        """Bytes of the body that were read."""
         (start,) = [each for each in messages if each["type"] == "http.response.start"]
         self.status: int = start["status"]
         self.headers = {name.decode(): value.decode() for name, value in start["headers"]}
@@ -28,11 +31,18 @@ def request(
     body: object = None,
     *,
     method: str | None = None,
-    raw: bytes | None = None,
+    raw: bytes | Iterator[bytes] | None = None,
     **headers: str | None,
 ) -> Answer:
-    """What the application answers; a body is sent as the page itself sends it; a header of None is left out."""
-    content = raw if raw is not None else b"" if body is None else json.dumps(body).encode()
+    """What the application answers; a body is sent as the page itself sends it; a header of None is left out.
+
+    A raw body that is an iterator is sent part by part, and breaks off with its last one.
+    """
+    content = b"" if body is None else json.dumps(body).encode()
+    if isinstance(raw, bytes):
+        content = raw
+    parts = iter([content]) if raw is None or isinstance(raw, bytes) else raw
+    is_whole = parts is not raw
     method = method or ("GET" if body is None and raw is None else "POST")
     given: dict[str, str | None] = {"host": HOST}
     if method != "GET":
@@ -59,11 +69,18 @@ def request(
     }
     messages: list[Any] = []
 
+    read = 0
+
     async def receive() -> Any:
-        return {"type": "http.request", "body": content, "more_body": False}
+        nonlocal read
+        part = next(parts, None)
+        if part is None:
+            return {"type": "http.disconnect"}
+        read += len(part)
+        return {"type": "http.request", "body": part, "more_body": not is_whole}
 
     async def send(message: Any) -> None:
         messages.append(message)
 
     asyncio.run(app(scope, receive, send))
-    return Answer(messages)
+    return Answer(messages, read)

@@ -3,6 +3,7 @@
 import math
 import time
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from page.asgi import Answer, request
@@ -177,7 +178,7 @@ def test_for_reading_nothing_is_changed():
         body = {"study": known["study"], "problem": known["problem"], "id": 0, "outcomes": {"f": 5}}
         body |= {"params": dict(study.evaluations[0].params), "reason": "r", "confirm": True}
         answer = request(page.app(), f"/api/change/{name}", body)
-        assert answer.status == 403
+        assert (answer.status, answer.read) == (403, 0)
         assert "--write" in answer.said["error"]
     assert study.to_json() == before
 
@@ -284,3 +285,55 @@ def test_a_page_that_knows_another_problem_changes_nothing(bench: Bench):
 @pytest.mark.parametrize("raw", [b"", b"{", b"[]", b"\xff", b"1"])
 def test_what_is_no_json_object_is_refused(bench: Bench, raw: bytes):
     assert request(bench.page.app(), "/api/change/tell", raw=raw).status == 422
+
+
+@pytest.mark.parametrize("raw", [b"[" * 500_000, b'{"a":' * 100_000, b"1" * 10_000, b'{"id": ' + b"1" * 5000 + b"}"])
+def test_nor_is_one_that_json_has_no_end_of(bench: Bench, raw: bytes):
+    answer = request(bench.page.app(), "/api/change/tell", raw=raw)
+    assert answer.status == 422
+    assert "no JSON" in answer.said["error"]
+
+
+def test_what_is_too_long_is_not_read_to_its_end(bench: Bench):
+    endless = (b" " * 100_000 for _ in range(1000))
+    answer = request(bench.page.app(), "/api/change/tell", raw=endless, content_length="10")
+    assert answer.status == 422
+    assert "1,000,000 bytes" in answer.said["error"]
+    assert answer.read <= 1_100_000
+
+
+def test_of_what_breaks_off_nothing_is_taken(bench: Bench):
+    assert request(bench.page.app(), "/api/change/ask", raw=iter([b"{"])).status == 400
+
+
+@pytest.mark.parametrize("since", ["9" * 5000, "9" * 21, "-1", "1e5", "x", "\u00b2"])
+def test_a_revision_that_is_none_is_refused_in_words(bench: Bench, since: str):
+    answer = request(bench.page.app(), f"/api/study?since={quote(since)}")
+    assert answer.status == 422
+    assert "the number of a revision" in answer.said["error"]
+
+
+# where a text, a number or a mapping belongs
+NONE_OF_IT = [None, True, -1, 10**30, 10**400, 1e308, "\ud800", "\0", "x" * 10_000, [], [[]], {"": None}, {"\ud800": 1}]
+
+
+@pytest.mark.parametrize("name", ["ask", *CHANGES])
+def test_no_value_of_any_field_is_an_error_of_pesky(bench: Bench, name: str):
+    known, app = asked(bench.page, "/api/study"), bench.page.app()
+    bench.study.ask("score")
+    right = {"study": known["study"], "problem": known["problem"], "id": 0, "params": {"x": 0.5, "y": 0.5}}
+    right |= {"outcomes": {"f": 1.0}, "reason": "r", "task": "score"}
+    fields = ("study", "problem", "task") if name == "ask" else tuple(right)
+    for value in NONE_OF_IT:
+        inner = [("params", {"x": value, "y": 0.5}), ("outcomes", {"f": value})]
+        for field, given in [*((field, value) for field in fields), *(inner if name != "ask" else [])]:
+            answer = request(app, f"/api/change/{name}", {**right, field: given})
+            assert answer.status < 500, (field, answer.said)
+
+
+@pytest.mark.parametrize("study", ["\ud800", "\0", "x" * 100_000])
+def test_no_name_of_a_study_is_an_error_of_pesky(bench: Bench, study: str):
+    asked = quote(study, errors="surrogatepass")
+    for path in (f"/api/study?study={asked}", f"/api/picture?study={asked}&name={asked}", f"/api/study?want={asked}"):
+        assert request(bench.page.app(), path).status < 500
+    assert request(bench.page.app(), "/api/change/ask", {"study": study}).status < 500

@@ -35,7 +35,8 @@ def test_without_the_token_there_are_no_data_and_no_changes(token: str | None):
 
 
 @pytest.mark.parametrize(
-    "origin", [None, "null", "http://evil.example", "http://127.0.0.1:9999", "https://evil.example:8765"]
+    "origin",
+    [None, "null", "http://evil.example", "http://127.0.0.1:9999", "https://evil.example:8765", "http://[", "//]", "["],
 )
 def test_changes_from_other_sites_are_refused(origin: str | None):
     assert change(origin=origin).status == 403
@@ -57,6 +58,24 @@ def test_a_form_of_another_site_cannot_send_what_is_taken(kind: str | None):
 @pytest.mark.parametrize("length", [None, "", "x", "1000001", "9" * 5000])
 def test_a_change_says_how_long_it_is_and_is_not_endless(length: str | None):
     assert change(content_length=length).status == 413
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize("encoding", ["chunked", "gzip, chunked", "identity", ""])
+def test_a_request_without_a_length_is_refused_whatever_length_it_says_beside(method: str, encoding: str):
+    answer = request(
+        GUARDED, "/api/change/tell", method=method, raw=b"{}", x_pesky_token=TOKEN, transfer_encoding=encoding
+    )
+    assert (answer.status, answer.read) == (411, 0)
+    assert "how many bytes" in answer.said["error"]
+
+
+@pytest.mark.parametrize("header", ["x_pesky_token", "content_length", "content_type", "origin", "host"])
+def test_what_is_refused_is_not_read_and_its_connection_is_closed(header: str):
+    answer = change(**{header: None})
+    assert 400 <= answer.status < 500
+    assert answer.read == 0
+    assert answer.headers["connection"] == "close"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -20,6 +20,7 @@ from pesky.errors import DataError, PeskyError, StorageAway, StorageError, Study
 from pesky.page.background import Background, Busy
 from pesky.page.changes import CHANGES, changed, task_in
 from pesky.page.drawings import Drawings
+from pesky.page.guard import LARGEST
 from pesky.page.plain import problem_in, row_of, summary_of, versions_of
 from pesky.page.reading import Readers, Snapshot
 from pesky.page.source import Source
@@ -29,6 +30,8 @@ from pesky.text import harmless, one_line
 TYPES = {"html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 LISTED = 50
 """Studies of which the list says how far they are; of more it has the names."""
+LONGEST = 20
+"""Digits of a revision, at most: a storage counts with 64 bits."""
 
 
 class Page:
@@ -95,7 +98,7 @@ class Page:
         if study is None:
             return JSONResponse({"study": None})
         snapshot = self._readers.of(study).read()
-        since = int(asked["since"]) if asked.get("since", "").isdecimal() else -1
+        since = _revision(asked.get("since", ""))
         is_known = asked.get("problem") == _key(snapshot) and since <= snapshot.revision
         answer: dict[str, Any] = {
             "study": study,
@@ -132,17 +135,15 @@ class Page:
 
     async def change(self, request: Request) -> Response:
         """What became of a change, or why it was refused."""
-        try:
-            body = json.loads(await request.body())
-        except ValueError as error:
-            raise DataError("the change was no JSON.") from error
-        if not isinstance(body, dict):
-            raise DataError("the change was no JSON object.")
-        return await run_in_threadpool(self._changed, request.path_params["name"], body)
-
-    def _changed(self, name: str, body: dict[str, Any]) -> Response:
-        if self._writable is None:
+        if (store := self._writable) is None:
             return JSONResponse({"error": "this page is for reading: `pesky page --write` takes changes."}, 403)
+        try:
+            body = await _body(request)
+        except ClientDisconnect:
+            return Response(status_code=400)  # to nobody
+        return await run_in_threadpool(self._changed, store, request.path_params["name"], body)
+
+    def _changed(self, store: Store, name: str, body: dict[str, Any]) -> Response:
         if name != "ask" and name not in CHANGES:
             return JSONResponse({"error": f"there is no change {name[:40]!r}."}, 404)
         reader = self._readers.of(str(body.get("study")))
@@ -154,9 +155,35 @@ class Page:
             asked = self._asking.call("ask", study=snapshot.record.identity, task=task, confirm=confirm)
             ids = [asked["id"]]
         else:
-            ids = [e.id for e in changed(name, self._writable, snapshot, body)]
+            ids = [e.id for e in changed(name, store, snapshot, body)]
         reader.read(at_once=True)
         return JSONResponse({"ids": ids})
+
+
+def _revision(text: str) -> int:
+    """The number that is written, -1 where none is."""
+    if not text:
+        return -1
+    if not text.isdecimal() or len(text) > LONGEST:
+        raise DataError(f"`since` was {text[:LONGEST]!r}: expected the number of a revision.")
+    return int(text)
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """The object of JSON that was sent; a DataError if there is none, as soon as it is too long."""
+    text = bytearray()
+    async for part in request.stream():
+        text += part
+        if len(text) > LARGEST:
+            raise DataError(f"the change had more than {LARGEST:,} bytes.")
+    try:
+        body = json.loads(text)
+        json.dumps(body, ensure_ascii=False).encode()  # halves of surrogate pairs are no text that a storage keeps
+    except (ValueError, RecursionError) as error:
+        raise DataError("the change was no JSON.") from error
+    if not isinstance(body, dict):
+        raise DataError("the change was no JSON object.")
+    return body
 
 
 @lru_cache(maxsize=256)

@@ -99,7 +99,8 @@ class Guard:
 
         answer = self._app
         if (refusal := self._refusal(scope)) is not None:
-            answer = JSONResponse({"error": refusal.reason}, refusal.status)
+            # what is left of the request is not read
+            answer = JSONResponse({"error": refusal.reason}, refusal.status, {"connection": "close"})
         await answer(scope, receive, send_with_headers)
 
     def _refusal(self, scope: Scope) -> Refusal | None:
@@ -109,6 +110,8 @@ class Guard:
             return Refusal(421, f"nothing is served as {host[:100]!r} here: use the address that `pesky page` printed.")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and path != "/":
             return Refusal(403, "the request came from another site: open the page itself.")
+        if "transfer-encoding" in headers:  # with it, a server ignores the length that is said
+            return Refusal(411, "a request says how many bytes it has, and is sent in one piece.")
         is_change = scope["method"] not in ("GET", "HEAD")
         if is_change and (refusal := _refusal_of_change(headers, host)) is not None:
             return refusal
@@ -120,7 +123,7 @@ class Guard:
 
 
 def _refusal_of_change(headers: Headers, host: str) -> Refusal | None:
-    if urlsplit(headers.get("origin", "")).netloc != host:
+    if not _is_from(headers.get("origin", ""), host):
         return Refusal(403, "the request came from another site: open the page itself.")
     if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         return Refusal(415, "a change is sent as JSON.")
@@ -128,3 +131,10 @@ def _refusal_of_change(headers: Headers, host: str) -> Refusal | None:
     if not length.isdecimal() or len(length) > 9 or int(length) > LARGEST:
         return Refusal(413, f"a change has at most {LARGEST:,} bytes, and says how many.")
     return None
+
+
+def _is_from(origin: str, host: str) -> bool:
+    try:
+        return urlsplit(origin).netloc == host
+    except ValueError:  # half an address of IPv6, say
+        return False
