@@ -145,6 +145,7 @@ MISTAKES = [
     ({"constraints": [], "known": {"cost": add}}, ["'cost' is all", "at least one outcome that is measured"]),
     ({"tasks": {"run": ["cost", "c", "size"]}}, ["the task 'run' measures 'cost', which is known", "leave it out"]),
     ({"tasks": {"run": ["c"]}}, ["no task measures the outcome 'size'"]),
+    ({"noise": {"all succeeds": 0}}, ["unknown outcome 'all succeeds'", 'failures = "random"']),
     ({"noise": {"cost": 0}}, ["noise", "'cost' is known and has none", "leave it out"]),
     (
         {"constraints": ["c >= 0", Constraint("all succeeds", ">=", 0)], "known": {"all succeeds": add},

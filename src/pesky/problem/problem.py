@@ -430,7 +430,9 @@ def _noise(
         if outcome in known:
             raise ProblemError(f"noise: {outcome!r} is known and has none: leave it out.")
         if outcome not in outcomes:
-            raise ProblemError(f"noise: {unknown_name('outcome', outcome, outcomes)}")
+            is_success = outcome.endswith(SUCCEEDS.format(""))
+            hint = ' A task that fails by chance has failures = "random".' if is_success else ""
+            raise ProblemError(f"noise: {unknown_name('outcome', outcome, outcomes)}{hint}")
         if outcome in yes_no and deviation not in (None, 0):
             raise ProblemError(
                 f"noise: {outcome!r} is a yes or no, and {deviation!r} was given: expected 0, if the same answer comes "
