@@ -1,6 +1,7 @@
 """What the page is told of studies, and which changes are taken."""
 
 import math
+import sqlite3
 import time
 from typing import Any
 from urllib.parse import quote
@@ -147,6 +148,28 @@ def test_several_studies_are_listed_and_the_newest_is_first(tmp_path):
     assert told["studies"][1]["best"] == 1.0
     assert asked(page, "/api/study") == {"study": None}  # which one?
     assert asked(page, f"/api/study?study={two.identity}")["name"] == SCRIPT
+
+
+DAMAGE = {
+    "problem": ["'['", "'{}'", "x'ff00'", "CAST(x'ff' AS TEXT)"],
+    "name": ["''", "x'ff00'", "CAST(x'ff' AS TEXT)", "char(27) || ']0;owned'"],
+    "identity": ["x'ff00'", "CAST(x'ff' AS TEXT)"],
+    "revision": ["'x'", "x'ff00'"],
+}
+
+
+@pytest.mark.parametrize(("column", "value"), [(column, value) for column, all_ in DAMAGE.items() for value in all_])
+def test_a_damaged_study_hides_no_others(tmp_path, column: str, value: str):
+    url = database(tmp_path)
+    studies = [quick(COUPLED, storage=url, name=name) for name in ("one", "two", "three")]
+    with sqlite3.connect(tmp_path / "study.db") as connection:
+        connection.execute(f"UPDATE pesky_studies SET {column} = {value} WHERE name = 'two'")
+    connection.close()
+    told = asked(page_of(studies[0]), "/api/studies")["studies"]
+    assert [each["name"] for each in told if "error" not in each] == ["three", "one"]
+    (damaged,) = (each for each in told if "error" in each)
+    assert damaged["error"]
+    assert column == "name" or damaged["name"] == "two"
 
 
 def test_a_study_that_is_gone_is_said():

@@ -77,6 +77,23 @@ def test_hostile_names_are_texts():
 
 
 @needs_chromium
+def test_a_damaged_study_is_named_beside_the_others(tmp_path: Path):
+    url = database(tmp_path)
+    whole, broken = (quick(SPLIT, storage=url, name=name) for name in ("whole", "broken"))
+    whole.store.replace_problem(broken.identity, "[")
+    with served(page_of(whole)) as address:
+        seen = visit(
+            f"{address}?list",
+            until("return document.querySelector('.studies a')"),
+            "[...document.querySelectorAll('.studies tbody tr')].map(each => each.textContent.slice(0, 15))",
+            "document.querySelector('.studies .trouble').textContent",
+        )
+    assert seen.errors == []
+    assert seen.answers[1] == ["brokendamaged: ", "whole"]
+    assert "problem" in seen.answers[2]
+
+
+@needs_chromium
 @pytest.mark.parametrize("name", ["hostile", "mixed"])
 def test_every_picture_is_drawn_without_an_error(name: str):
     study = found(name).study

@@ -74,22 +74,27 @@ class Page:
 
     def studies(self, request: Request) -> Response:
         """The studies of the storage, the newest first."""
-        store = self._readers.store
-        listed = []
-        for i, name in enumerate(reversed(store.names())):
-            study = store.load(name).identity
-            said: dict[str, Any] = {"study": study, "name": one_line(name)}
-            if i < LISTED:
-                try:
-                    snapshot = self._readers.of(study).read()
-                    summary = {k: v for k, v in summary_of(snapshot).items() if k != "steps"}
-                    said |= summary | {"objective": one_line(snapshot.problem.objective)}
-                except StorageAway:
-                    raise
-                except StorageError as error:  # one that is damaged hides no others
-                    said["error"] = one_line(str(error))
-            listed.append(said)
-        return JSONResponse({"storage": self.source.shown, "studies": listed, "first": self._readers.first()})
+        names = self._readers.store.names()
+        listed = [self._listed(name, in_full=i < LISTED) for i, name in enumerate(reversed(names))]
+        return JSONResponse({"storage": self.source.shown, "studies": listed})
+
+    def _listed(self, name: str, *, in_full: bool) -> dict[str, Any]:
+        """What the list says of a study; of one that is damaged, that it is: it hides no others."""
+        said: dict[str, Any] = {"study": None, "name": one_line(str(name))}
+        try:
+            study = self._readers.store.load(name).identity
+            if not isinstance(study, str):
+                raise StorageError(f"its identity was {study!r}: expected a text; restore a copy of the storage.")
+            said["study"] = study
+            if in_full:
+                snapshot = self._readers.of(study).read()
+                summary = {k: v for k, v in summary_of(snapshot).items() if k != "steps"}
+                said |= summary | {"objective": one_line(snapshot.problem.objective)}
+        except StorageAway:
+            raise
+        except Exception as error:  # whatever is in the place of what a storage should have
+            said["error"] = one_line(str(error)) or type(error).__name__
+        return said
 
     def study(self, request: Request) -> Response:
         """The study as it is: what changed since the revision that the page knows, and which pictures there are."""

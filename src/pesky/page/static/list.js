@@ -5,11 +5,12 @@ import { ago, element, number, shortened } from "/static/dom.js";
 export function listed(told, main) {
   document.title = told.storage;
   const rows = told.studies.map((each) => {
-    const link = element("a", { href: `/?study=${encodeURIComponent(each.study)}` }, each.name);
+    const link = each.study ? element("a", { href: `/?study=${encodeURIComponent(each.study)}` }, each.name) : each.name;
     const counts = Object.entries(each.counts ?? {}).map(([state, count]) => `${count} ${state}`).join(", ");
     const best = each.best === undefined || each.best === null ? "" : `${shortened(each.objective, 40)} = ${number(each.best)}`;
     const last = each.last ? `${ago(Date.now() / 1000 - each.last)} ago` : "";
-    return element("tr", {}, element("td", {}, link), element("td", {}, each.error ?? counts), element("td", {}, best), element("td", {}, last));
+    const said = each.error ? element("td", { class: "trouble" }, `damaged: ${each.error}`) : element("td", {}, counts);
+    return element("tr", {}, element("td", {}, link), said, element("td", {}, best), element("td", {}, last));
   });
   const heads = ["study", "evaluations", "best measured", "last change"].map((each) => element("th", {}, each));
   const table = element("table", { class: "studies" }, element("thead", {}, element("tr", {}, heads)), element("tbody", {}, rows));

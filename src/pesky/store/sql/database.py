@@ -205,6 +205,7 @@ def _sqlite(url: URL, access: Access) -> Engine:
 
     @event.listens_for(engine, "connect")
     def connect(connection: Any, _: object) -> None:
+        connection.text_factory = _text
         connection.isolation_level = None  # transactions begin where we say so, not where Python's driver guesses
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_STEP}")
 
@@ -216,6 +217,14 @@ def _sqlite(url: URL, access: Access) -> Engine:
             connection.exec_driver_sql(how)
 
     return engine
+
+
+def _text(stored: bytes) -> str | bytes:
+    """A text; the bytes where they are none, which is a value of the wrong type: one such row hides no others."""
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        return stored
 
 
 def _connect_read_only(url: URL) -> sqlite3.Connection:
