@@ -22,6 +22,7 @@ from rich.table import Table
 
 from benchmarks.ask_pesky import PARTS
 from benchmarks.case import BATCHES, CASES, LARGER, LARGEST, SERIES, Case
+from benchmarks.provenance import provenance
 from benchmarks.report import build_table, console, progress_bar, write_json
 
 RULES = {
@@ -164,13 +165,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="without the large sizes")
     given = parser.parse_args(arguments)
     wanted = jobs(given.rules.split(","), given.case, given.quick)
-    results = []
+    results, origin = [], provenance("benchmarks.speed")
     with progress_bar() as bar:
         work = bar.add_task("asking", total=sum(asks_at(case) * len(rules) for case, rules in wanted.items()))
         for case, rules in wanted.items():
             bar.update(work, description=str(case))
             results += time_at(case, rules, given.device, lambda: bar.advance(work))
-            write_json(given.json, {"results": results, "growth": growth(results, "pesc")})
+            write_json(given.json, origin | {"results": results, "growth": growth(results, "pesc")})
     console.print(tabulate(results))
     for size, power in growth(results, "pesc").items():
         console.print(f"An ask grows as {size[0]}^{power:.2f}: {size}")

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from benchmarks.gaps import band_of, bootstrap, error_of
+from benchmarks.provenance import version
 from experiments.files import rounded, write_json
 
 MILESTONES = tuple(range(10, 101, 10))
@@ -67,6 +68,7 @@ class StudyRecord:
 
     infeasible:  share of recommendations that violate a constraint, at each count
     gaps:        of each realisation, in the order of `Curve.gaps`, to three digits
+    version:     the commit and the date of the run
     """
 
     label: str
@@ -80,6 +82,7 @@ class StudyRecord:
     seconds: float
     per_step: dict[str, float]
     command: str
+    version: str
 
     def estimate(self, statistic: Statistic) -> Estimate:
         """The median or the mean gap."""
@@ -111,6 +114,7 @@ def keep(curve: Curve) -> StudyRecord:
         seconds=round(curve.seconds, 1),
         per_step={stage: rounded([seconds], DIGITS)[0] for stage, seconds in curve.per_step.items()},
         command=curve.command,
+        version=version(),
     )
 
 

@@ -1,7 +1,7 @@
 """`python -m experiments.tables FILE.md`: rewrites the tables of results in a Markdown file.
 
 A table stands between `<!-- table:2a -->` and `<!-- end -->`; its results are those of docs/experiments/2a.json. The
-table `time` says of all files how long a step of PESC took.
+table `2a-stuck` counts runs far from the solution, and `time` says of all files how long a step of PESC took.
 """
 
 import argparse
@@ -23,6 +23,8 @@ REFERENCES = ("pesc", "pesc-ep", "pesc decoupled", "pesc coupled")
 """What the other rules are compared with: the first of these that there is."""
 FAR = 0.01
 """Gaps above this, at the last milestone, are counted: of a noise-free problem, runs at a local solution."""
+STUCK = "-stuck"
+"""What the name of a table of such runs ends with."""
 TENTHS = (2, 5, 7, 10)
 """Of the evaluations of a real experiment: where its contenders are compared."""
 TIMED = ("pesc", "pesc-ep", "pesc-fine", "pesc-paper", "pesc decoupled")
@@ -62,9 +64,9 @@ def table_of_gaps(results: Results) -> str:
         at = {n: kept.counts.index(n) for n in milestones if n in kept.counts}
         cells = [f"{shown.value[at[n]]:.2g} ± {shown.error[at[n]]:.1g}" if n in at else MISSING for n in milestones]
         end = [f"{kept.infeasible[-1]:.1%}", str(int((kept.gaps[max(kept.gaps)] > FAR).sum())), str(kept.realisations)]
-        lines.append([f"`{label}`", *cells, *end, f"{kept.seconds:.0f} s, {kept.device}"])
+        lines.append([f"`{label}`", *cells, *end, f"{kept.seconds:.0f} s, {kept.device}", kept.version])
     heads = [f"{results.statistic} gap", *(f"n = {n}" for n in milestones), "infeasible at the end"]
-    return markdown([*heads, f"gaps > {FAR}, at the last n", "realisations", "time"], lines)
+    return markdown([*heads, f"gaps > {FAR}, at the last n", "realisations", "time", "version"], lines)
 
 
 def table_of_comparisons(results: Results, reference: str) -> str:
@@ -83,6 +85,16 @@ def table_of_comparisons(results: Results, reference: str) -> str:
         lines.append([f"`{label}`", *cells, write(last.mean), str(last.realisations)])
     heads = [f"mean log10 gap less that of `{reference}`", *(f"n = {n}" for n in milestones)]
     return markdown([*heads, "mean gap, at the last n", "realisations"], lines)
+
+
+def table_of_stuck(results: Results) -> str:
+    """A line per rule: how many of its runs have a gap above 0.01 at each milestone."""
+    milestones = sorted({n for kept in results.curves.values() for n in kept.gaps})
+    lines = []
+    for label, kept in results.curves.items():
+        cells = [str(int((kept.gaps[n] > FAR).sum())) if n in kept.gaps else MISSING for n in milestones]
+        lines.append([f"`{label}`", *cells, str(kept.realisations)])
+    return markdown([f"runs with a gap > {FAR}", *(f"n = {n}" for n in milestones), "realisations"], lines)
 
 
 def write(difference: Difference) -> str:
@@ -186,6 +198,8 @@ def tables_of(path: Path) -> str:
     """All tables of a file of results."""
     if path.stem == "time":
         return table_of_times(path.parent)
+    if path.stem.endswith(STUCK) and (base := path.with_stem(path.stem.removesuffix(STUCK))).exists():
+        return table_of_stuck(load(base))
     if not path.exists():
         return "(not run yet)\n"
     content = json.loads(path.read_text())

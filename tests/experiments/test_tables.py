@@ -1,9 +1,14 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from benchmarks.provenance import version
 from experiments.curves import Curve, save
 from experiments.files import write_json
-from experiments.tables import main
+from experiments.tables import main, rewrite
+
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def curve(label: str, gaps: list[float], counts: list[int], infeasible: int = 0, realisations: int = 8) -> Curve:
@@ -32,10 +37,18 @@ def test_a_table_of_gaps_and_one_of_comparisons_stand_between_the_marks(tmp_path
     assert page.endswith("\n<!-- end -->\nafter\n")
     assert "an old table" not in page
     assert "| `pesc` | 0.5 ± 0 | 0.012 ± 0 | 25.0% | 8 | 8 |" in page
+    assert f"| 9 s, cpu | {version()} |" in page
     assert "| `close` | 0.5 ± 0 | 0.005 ± 0 | 0.0% | 0 | 8 |" in page
     assert "| `short` | 0.25 ± 0 | – | 0.0% | 4 | 4 |" in page  # noqa: RUF001
     assert "| `eic` | +0.15 ± 0 | +1 ± 0 | +0.11 ± 0 | 8 |" in page
     assert "| `short` | -0.3 ± 0 | – | -0.25 ± 0 | 4 |" in page  # noqa: RUF001
+
+
+def test_a_table_counts_the_runs_that_are_far_away_at_each_milestone(tmp_path):
+    far, near = curve("pesc", [1.0, 0.5, 0.012], [3, 10, 20]), curve("eic", [1.0, 0.5, 0.001], [3, 10, 20])
+    save(tmp_path / "2a.json", "2a", "median", [far, near])
+    page = rewritten(tmp_path, "<!-- table:2a-stuck -->\n<!-- end -->\n")
+    assert "| `pesc` | 8 | 8 | 8 |\n| `eic` | 8 | 0 | 8 |" in page
 
 
 def test_the_reference_of_decoupled_rules_is_pesc_decoupled_and_means_are_shown_where_they_are_asked_for(tmp_path):
@@ -82,6 +95,12 @@ def test_a_table_of_times_tells_of_pesc_in_every_figure(tmp_path):
 def test_a_mark_without_end_takes_nothing_away_and_missing_results_are_named(tmp_path):
     page = rewritten(tmp_path, "<!-- table:2a -->\nkept\n<!-- table:2b -->\n<!-- end -->\n")
     assert page == "<!-- table:2a -->\nkept\n<!-- table:2b -->\n\n(not run yet)\n\n<!-- end -->\n"
+
+
+@pytest.mark.parametrize("page", ["experiments.md", "pesc_options.md"])
+def test_the_tables_of_the_pages_are_those_of_their_files(page):
+    text = (DOCS / page).read_text()
+    assert rewrite(text, DOCS / "experiments") == text
 
 
 def test_a_page_without_marks_is_a_mistake(tmp_path, capsys):

@@ -127,8 +127,8 @@ measured points alone. The draws are thinned evenly from four times as many, whi
 EP = PescOptions(samples=50, draws=512, local_reach=0.175, fine_from=5, coarse=1e-3)
 """The paper's way, more accurate (METHOD 18): less Monte Carlo noise from many draws, and EP knows of the neighborhood
 of x*. Against brute force, reaches from 0.15 to 0.2 do alike; 0.3 underestimates the gains, 0.05 and below are worse.
-Without the coarse looks 6 of 500 runs on the noise-free toy problem are not there after 50 evaluations; fine from the
-first question on, it is slower at first in eight dimensions (docs/pesc_options.md)."""
+Coarse looks bring runs back from local solutions where nothing is noisy. Fine from the first question on, it is slower
+at first in eight dimensions (docs/pesc_options.md)."""
 
 DEFAULT = replace(EP, draws=384, cells=300, polish_steps=5, indifference=0.3)
 """Nothing is approximated but by the number of samples, also where outcomes are measured apart and in four dimensions,
