@@ -13,6 +13,7 @@ from inspect import signature
 from typing import Any
 
 from pesky.errors import PeskyError, ProblemChanged, StudyGone
+from pesky.markup import WHOLE
 from pesky.page.options import options_in
 from pesky.page.plain import bounded
 from pesky.page.reading import state_of
