@@ -11,6 +11,7 @@ from pesky import Study
 from pesky.errors import PeskyError
 from pesky.page.app import Page
 from pesky.page.background import Background
+from pesky.page.connections import PatientProtocol
 from pesky.page.server import server_of
 from pesky.page.source import Source
 from pesky.page.work import Work, answered
@@ -76,10 +77,10 @@ def page_of(*studies: Study, write: bool = False, findings: dict[str, Findings] 
 
 
 @contextmanager
-def served(page: Page, token: str | None = None) -> Iterator[str]:
+def served(page: Page, token: str | None = None, protocol: type[PatientProtocol] | None = None) -> Iterator[str]:
     """The address of the page, while it is served."""
     with socket.create_server(("127.0.0.1", 0)) as bound:
-        server = server_of(page, "127.0.0.1", token)
+        server = server_of(page, "127.0.0.1", token, protocol)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
         thread.start()
         page.drawings.start()

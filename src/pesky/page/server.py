@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import uvicorn
 
     from pesky.page.app import Page
+    from pesky.page.connections import PatientProtocol
 
 HOST, PORT = "127.0.0.1", 8765
 SHORTEST = 12
@@ -55,22 +56,24 @@ def listening(host: str, port: int) -> socket.socket:
         raise PeskyError(f"--port was {port}: expected 0 to 65535.") from error
 
 
-def server_of(page: "Page", host: str, token: str | None) -> "uvicorn.Server":
+def server_of(
+    page: "Page", host: str, token: str | None, protocol: "type[PatientProtocol] | None" = None
+) -> "uvicorn.Server":
     """What answers requests for the page, behind its guard."""
     import uvicorn
 
+    from pesky.page.connections import PatientProtocol
     from pesky.page.guard import Guard
 
     config = uvicorn.Config(
         Guard(page.app(), host, token),
-        http="h11",
+        http=protocol or PatientProtocol,
         ws="none",
         lifespan="off",
         log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=1,
-        limit_concurrency=200,
     )
     return uvicorn.Server(config)
 
