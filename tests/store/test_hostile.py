@@ -62,6 +62,7 @@ ALLOWED = {
     ("page/app.py", "load"): "`Store.load`, by name",
     ("page/reading.py", "load"): "`Store.load`, by name",
     ("study/study.py", "load"): "`Store.load`, by name",
+    ("study/kept_rule.py", "loads"): "json: the rule's name and options",
     ("study/set_aside.py", "load"): "`Store.load`, by name",
     ("cli/copy.py", "load"): "`Study.load`, by name",
     ("cli/stored_study.py", "load"): "`Store.load`, by name",

@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from pesky.errors import StorageError
 from pesky.store.sql import errors
 from pesky.store.sql.file import OpenFile
+from pesky.store.sql.interruption import Interruption
 from pesky.store.sql.url import is_secret, is_uri, parse, shown
 
 R = TypeVar("R")
@@ -56,7 +57,8 @@ class Database:
             and not os.path.exists(str(self.url.database))
         ):
             raise StorageError(f'the storage "{shown(self.url)}" does not exist: check the path.')
-        self._engine = _sqlite(self.url, access) if self.is_sqlite else _postgresql(self.url)
+        self._interruption = Interruption()
+        self._engine = _sqlite(self.url, access, self._interruption) if self.is_sqlite else _postgresql(self.url)
         self._writer = self._engine.execution_options(pesky_begin="write")
         self._reader = self._engine
         if not self.is_sqlite and access == "read":
@@ -127,6 +129,8 @@ class Database:
                     wait.end()
                     return result
             except SQLAlchemyError as error:
+                if errors.is_interrupted(error):
+                    raise self._interruption.take() from None
                 self._check_file()
                 timeout = self._timeout(error, is_unclear)
                 if wait.seconds >= timeout:
@@ -196,7 +200,7 @@ class _Watch:
                     line.shutdown(socket.SHUT_RDWR)
 
 
-def _sqlite(url: URL, access: Access) -> Engine:
+def _sqlite(url: URL, access: Access, interruption: Interruption) -> Engine:
     if access == "read":
         # how a file can be read may change from one moment to the next, and pages that are kept would be outdated
         engine = create_engine(url, creator=lambda: _connect_read_only(url), poolclass=NullPool, hide_parameters=True)
@@ -208,6 +212,7 @@ def _sqlite(url: URL, access: Access) -> Engine:
         connection.text_factory = _text
         connection.isolation_level = None  # transactions begin where we say so, not where Python's driver guesses
         connection.execute(f"PRAGMA busy_timeout = {_BUSY_STEP}")
+        interruption.listen(connection)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:

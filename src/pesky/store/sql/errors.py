@@ -83,6 +83,11 @@ def is_busy(error: SQLAlchemyError) -> bool:
     return _code(error) in _BUSY
 
 
+def is_interrupted(error: SQLAlchemyError) -> bool:
+    """Whether a signal ended what SQLite was doing."""
+    return _code(error) == sqlite3.SQLITE_INTERRUPT
+
+
 def is_disconnect(error: SQLAlchemyError) -> bool:
     """Whether the connection to a server broke, or could not be made for now."""
     if not isinstance(error, DBAPIError) or isinstance(error.orig, sqlite3.Error) or _is_refused(error):

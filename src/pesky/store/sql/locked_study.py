@@ -9,6 +9,7 @@ from pesky.errors import DataError
 from pesky.store import transitions
 from pesky.store.checks import gone, name_taken, unknown_id
 from pesky.store.evaluation import Evaluation, State
+from pesky.store.sql import counted
 from pesky.store.sql.evaluation_rows import COLUMNS, from_row, to_row
 from pesky.store.sql.schema import evaluations, problems, studies
 
@@ -41,8 +42,9 @@ class LockedStudy:
 
     def where(self, *conditions: ColumnElement[bool]) -> list[Evaluation]:
         """The evaluations that meet all conditions, by their ids."""
-        statement = select(*COLUMNS).where(evaluations.c.study == self._key, *conditions).order_by(evaluations.c.id)
-        return [from_row(self._identity, tuple(row)) for row in self._connection.execute(statement)]
+        statement = select(*COLUMNS).where(evaluations.c.study == self._key, *conditions)
+        found = (from_row(self._identity, row) for row in counted.rows(self._connection, statement))
+        return sorted(found, key=lambda each: each.id)
 
     def get(self, id: int) -> Evaluation:
         """The evaluation of that number."""

@@ -11,10 +11,12 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    bindparam,
     func,
     insert,
     inspect,
     select,
+    text,
     update,
 )
 
@@ -101,6 +103,24 @@ clocks = Table(
 
 _LOCK = 0x7065736B79  # "pesky": PostgreSQL's advisory locks are numbers, shared by all who use the database
 
+# A view, a virtual table, a trigger or a column that is computed would run whatever the file's author likes.
+_NO_TABLES = {
+    dialect: text(query).bindparams(bindparam("ours", expanding=True))
+    for dialect, query in {
+        "sqlite": """
+            SELECT name FROM sqlite_master
+            WHERE lower(name) IN :ours AND (type != 'table' OR sql NOT LIKE 'create table%')
+            UNION SELECT name FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) IN :ours
+            UNION SELECT made.name FROM sqlite_master made, pragma_table_xinfo(made.name) its
+            WHERE lower(made.name) IN :ours AND made.type = 'table' AND its.hidden != 0
+        """,
+        "postgresql": """
+            SELECT relname FROM pg_class
+            WHERE relname IN :ours AND relkind NOT IN ('r', 'p') AND pg_table_is_visible(oid)
+        """,
+    }.items()
+}
+
 
 def prepare(database: Database) -> None:
     """The tables are there and of this version afterwards; a StorageError if they are of another, or read-only.
@@ -120,7 +140,12 @@ def nothing_there(database: Database) -> StorageError:
 
 
 def version(connection: Connection) -> int | None:
-    """The version of the tables, None if there are none."""
+    """The version of the tables, None if there are none; a StorageError if one of them is no plain table."""
+    if others := connection.execute(_NO_TABLES[connection.dialect.name], {"ours": [*_tables.tables]}).all():
+        raise StorageError(
+            f'the storage "{shown(connection.engine.url)}" is damaged, or made to mislead: {others[0][0]!r} is no '
+            "plain table as pesky makes them. Restore a copy of it, and use none whose origin you do not know."
+        )
     if not inspect(connection).has_table(schema.name):
         return None
     return connection.scalar(select(schema.c.version))

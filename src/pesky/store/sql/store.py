@@ -17,7 +17,7 @@ from pesky.store import transitions
 from pesky.store.checks import check_name, check_since, gone
 from pesky.store.contract import NOTHING, Datum, Limit, ProblemRecord, Question, Refusal, StudyRecord
 from pesky.store.evaluation import Evaluation, State
-from pesky.store.sql import study_rows
+from pesky.store.sql import counted, study_rows
 from pesky.store.sql.clock import clock_of, steady_clock
 from pesky.store.sql.database import Database
 from pesky.store.sql.evaluation_rows import COLUMNS, from_row
@@ -151,7 +151,7 @@ class SqlStore:
         if not rows:
             raise gone()
         check_since(since, rows[0][0])
-        found = [from_row(study, row[2:]) for row in rows if row[2] is not None]
+        found = sorted((from_row(study, row[2:]) for row in rows if row[2] is not None), key=lambda each: each.id)
         if is_late and self.is_read_only:
             now = self._database.read(lambda connection: float(connection.scalar(select(self._now())) or 0.0))
             found = [transitions.expired(each, now) for each in found]
@@ -359,6 +359,5 @@ def _changed(
         select(studies.c.revision, late, *COLUMNS)
         .select_from(studies.outerjoin(evaluations, is_changed))
         .where(studies.c.identity == study)
-        .order_by(evaluations.c.id)
     )
-    return [tuple(row) for row in connection.execute(statement)]
+    return counted.rows(connection, statement)

@@ -5,6 +5,7 @@ from sqlalchemy import Connection, delete, insert, inspect, select
 from pesky.errors import StorageError
 from pesky.store.checks import gone, unknown_study
 from pesky.store.contract import ProblemRecord, StudyRecord
+from pesky.store.sql import counted
 from pesky.store.sql.schema import lock, problems, settings, studies
 
 _COLUMNS = studies.c.name, studies.c.problem, studies.c.seed, studies.c.identity
@@ -12,7 +13,7 @@ _COLUMNS = studies.c.name, studies.c.problem, studies.c.seed, studies.c.identity
 
 def names(connection: Connection) -> list[str]:
     """The names of all studies, in the order of their creation."""
-    return list(connection.scalars(select(studies.c.name).order_by(studies.c.id)))
+    return [name for _, name in sorted(counted.rows(connection, select(studies.c.id, studies.c.name)))]
 
 
 def find(connection: Connection, name: str) -> StudyRecord | None:
@@ -31,8 +32,9 @@ def of_identity(connection: Connection, identity: str) -> StudyRecord:
 
 def problems_of(connection: Connection, identity: str) -> list[ProblemRecord]:
     """The problems that the study of that identity had, the present one last; StudyGone if there is none."""
-    had = select(problems.c.since, problems.c.problem).join(studies).where(studies.c.identity == identity)
-    found = [ProblemRecord(*row) for row in connection.execute(had.order_by(problems.c.number))]
+    columns = problems.c.number, problems.c.since, problems.c.problem
+    had = counted.rows(connection, select(*columns).join(studies).where(studies.c.identity == identity))
+    found = [ProblemRecord(*row) for _, *row in sorted(had)]
     return found or [ProblemRecord(0.0, of_identity(connection, identity).problem)]
 
 
