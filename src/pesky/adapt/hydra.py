@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pesky.errors import DataError, PeskyError
+from pesky.extras import to_install
 from pesky.problem import Choice, Integer, Option, Parameter, Problem, Real, Task
 from pesky.run.budget import Exhausted
 from pesky.run.first_failures import FirstFailures
@@ -22,9 +23,7 @@ try:
     from hydra.errors import HydraException
     from omegaconf import OmegaConf
 except ImportError as missing:
-    raise PeskyError(
-        "Hydra is not installed, whose sweeper this is: pip install -c constraints.txt 'pesky[hydra]'."
-    ) from missing
+    raise PeskyError(f"Hydra is not installed, whose sweeper this is: {to_install('hydra')}.") from missing
 
 if TYPE_CHECKING:
     from hydra_plugins.pesky_sweeper import PeskySweeper

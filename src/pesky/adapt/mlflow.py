@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pesky.errors import PeskyError, ProblemError
+from pesky.extras import to_install
 from pesky.store import Evaluation, State
 from pesky.study import Study
 
@@ -14,8 +15,7 @@ try:
     from mlflow.tracking import MlflowClient
 except ImportError as missing:
     raise PeskyError(
-        "MLflow is not installed, which this callback writes to: pip install -c constraints.txt 'pesky[mlflow]' (or "
-        "mlflow itself)."
+        f"MLflow is not installed, which this callback writes to: {to_install('mlflow')} (or mlflow itself)."
     ) from missing
 
 __all__ = ["MLflowCallback"]

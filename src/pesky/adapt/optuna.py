@@ -10,6 +10,7 @@ from typing import Any
 from pesky.acquire.base import Rule
 from pesky.acquire.registry import rule_of
 from pesky.errors import PeskyError, ProblemError
+from pesky.extras import to_install
 from pesky.model.surrogate import GP
 from pesky.problem.fields import whole
 from pesky.problem.task import Failures
@@ -30,9 +31,7 @@ try:
     from optuna.search_space import intersection_search_space
     from optuna.trial import FrozenTrial, TrialState
 except ImportError as missing:
-    raise PeskyError(
-        "Optuna 5 is not installed, whose sampler this is: pip install -c constraints.txt 'pesky[optuna]'."
-    ) from missing
+    raise PeskyError(f"Optuna 5 is not installed, whose sampler this is: {to_install('optuna')}.") from missing
 
 __all__ = ["PeskySampler"]
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from pesky.errors import PeskyError
+from pesky.extras import to_install
 from pesky.page.source import Source
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def serve(
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
-        raise PeskyError(f"a page needs {error.name}, which is not installed: pip install 'pesky[page]'.") from error
+        raise PeskyError(f"a page needs {error.name}, which is not installed: {to_install('page')}.") from error
     from pesky.page.app import Page
     from pesky.page.guard import is_loopback
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from pesky.errors import PeskyError
+from pesky.extras import to_install
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -30,7 +31,7 @@ def plotly() -> Any:
     try:
         import plotly.graph_objects
     except ImportError as error:
-        raise PeskyError("pictures need plotly, which is not installed: pip install 'pesky[show]'.") from error
+        raise PeskyError(f"pictures need plotly, which is not installed: {to_install('show')}.") from error
     return plotly.graph_objects
 
 

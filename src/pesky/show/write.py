@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pesky.errors import DataError, PeskyError, unknown_name
+from pesky.extras import to_install
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -35,7 +36,7 @@ def image(figure: "Figure", kind: str) -> bytes:
         from choreographer.errors import BrowserFailedError, ChromeNotFoundError
         from kaleido import calc_fig_sync
     except ImportError as error:
-        raise PeskyError(f"a .{kind} needs kaleido, which is not installed: pip install 'pesky[show]'.") from error
+        raise PeskyError(f"a .{kind} needs kaleido, which is not installed: {to_install('show')}.") from error
     layout: Any = figure.layout
     size = {"width": layout.width or WIDTH, "height": layout.height or HEIGHT}
     try:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pesky.errors import DataError, PeskyError
+from pesky.extras import to_install
 from pesky.problem import Problem
 from pesky.store import Evaluation
 
@@ -128,7 +129,7 @@ def to_frame(problem: Problem, evaluations: Iterable[Evaluation]) -> "pandas.Dat
     try:
         import pandas
     except ImportError as error:
-        raise PeskyError("a frame needs pandas, which is not installed: pip install 'pesky[pandas]'.") from error
+        raise PeskyError(f"a frame needs pandas, which is not installed: {to_install('pandas')}.") from error
     rows = table(problem, evaluations)
     frame = pandas.DataFrame.from_records(rows, index=OURS + "id" if rows else None)
     for name in TIMES if rows else ():

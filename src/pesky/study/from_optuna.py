@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pesky.errors import DataError, PeskyError, ProblemError, unknown_name
+from pesky.extras import to_install
 from pesky.problem import Parameter, Real
 from pesky.store import Datum
 from pesky.store.evaluation import OPTUNA
@@ -90,7 +91,7 @@ def _study(given: object) -> "OptunaStudy":
     try:
         import optuna
     except ImportError as error:
-        raise PeskyError("Optuna is not installed, whose study this is: pip install 'pesky[optuna]'.") from error
+        raise PeskyError(f"Optuna is not installed, whose study this is: {to_install('optuna')}.") from error
     if not isinstance(given, optuna.Study):
         raise DataError(
             f"the study was {given!r}: expected one of Optuna's, like "

@@ -165,7 +165,7 @@ def test_postgresql_means_psycopg_3(scheme):
 
 def test_a_missing_driver(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(StorageError, match=r'needs psycopg 3.*pip install "pesky\[postgresql\]"'):
+    with pytest.raises(StorageError, match=r'needs psycopg 3.*pip install "psycopg\[binary\]'):
         open_store("postgresql://host/name")
 
 

@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from pesky.errors import PeskyError
+from pesky.extras import to_install
 
 NOTICE_SECONDS = 180.0
 """Seconds before its time is up at which a job is told so at the earliest: submitit asks for 90, and Slurm adds 60."""
@@ -56,5 +57,5 @@ def import_submitit() -> Any:
     try:
         import submitit
     except ImportError as error:
-        raise PeskyError("submitit is not installed, which starts the jobs: pip install 'pesky[slurm]'.") from error
+        raise PeskyError(f"submitit is not installed, which starts the jobs: {to_install('slurm')}.") from error
     return submitit

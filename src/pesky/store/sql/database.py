@@ -17,6 +17,7 @@ from sqlalchemy.engine import URL, Engine
 from sqlalchemy.exc import SQLAlchemyError
 
 from pesky.errors import StorageError
+from pesky.extras import to_install
 from pesky.store.sql import errors
 from pesky.store.sql.file import OpenFile
 from pesky.store.sql.interruption import Interruption
@@ -259,7 +260,7 @@ def _postgresql(url: URL) -> Engine:
         )
     except ImportError as error:
         raise StorageError(
-            f'the storage "{shown(url)}" needs psycopg 3, which is not installed: pip install "pesky[postgresql]".'
+            f'the storage "{shown(url)}" needs psycopg 3, which is not installed: {to_install("postgresql")}.'
         ) from error
     interruptible = _interruptible()
 
