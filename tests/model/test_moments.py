@@ -14,6 +14,8 @@ from pesky.model.belief import for_hyper_samples
 from pesky.model.limited import with_conditions
 from pesky.model.moments import Expansion, expand, mean_at_points, moments_of
 
+BOTH = torch.arange(2)
+
 
 class Bare:
     """A belief that says mean and variance, and nothing of gradients."""
@@ -41,14 +43,26 @@ def test_slopes_are_those_of_autograd(name):
     belief = beliefs()[name]
     X = torch.rand(*belief.amplitude.shape[:-1], 7, 2, generator=torch.Generator().manual_seed(3))
     X.select(-2, 0).copy_(belief.X[0, 0])  # at a datum, where distances are zero
-    moments, slopes, _ = expand(belief, X)
-    expected, by_x, _ = expand(Bare(belief), X)  # pyright: ignore[reportArgumentType]
+    moments, slopes, _ = expand(belief, X, BOTH)
+    expected, by_x, _ = expand(Bare(belief), X, BOTH)  # pyright: ignore[reportArgumentType]
     both = moments_of(belief, X)
     for mine, other, autograd in zip(moments, both, expected, strict=True):
         torch.testing.assert_close(mine, autograd, rtol=1e-9, atol=1e-9)
         torch.testing.assert_close(other, autograd, rtol=1e-9, atol=1e-9)
     for mine, autograd in zip(slopes, by_x, strict=True):
         torch.testing.assert_close(mine, autograd, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", [lambda belief: belief, Bare], ids=["by formula", "by autograd"])
+def test_along_one_axis_derivatives_are_those_along_both(kind):
+    belief = beliefs()["plain"]
+    X, weights = torch.rand(5, 2, generator=torch.Generator().manual_seed(3)), torch.ones(3, 5)
+    every, second = (expand(kind(belief), X, axes) for axes in (BOTH, torch.tensor([1])))
+    for whole, part in zip(every.slopes, second.slopes, strict=True):
+        torch.testing.assert_close(part, whole[..., 1:])
+    if every.curvatures is not None and second.curvatures is not None:
+        both = every.curvatures(weights, weights)
+        torch.testing.assert_close(second.curvatures(weights, weights), both[..., 1:, 1:])
 
 
 def weighted(e: Expansion, by_mean: Tensor, by_variance: Tensor) -> Tensor:
@@ -63,9 +77,9 @@ def test_curvatures_are_difference_quotients_of_slopes(name):
     X = torch.rand(*b, 5, 2, generator=generator)
     weights = torch.randn(*b, rows, 5, generator=generator), torch.randn(*b, rows, 5, generator=generator)
     steps = 1e-5 * torch.eye(2)
-    ahead, behind = ([weighted(expand(belief, X + sign * step), *weights) for step in steps] for sign in (1, -1))
+    ahead, behind = ([weighted(expand(belief, X + sign * step, BOTH), *weights) for step in steps] for sign in (1, -1))
     expected = (torch.stack(ahead, -1) - torch.stack(behind, -1)) / 2e-5
-    curvatures = expand(belief, X).curvatures
+    curvatures = expand(belief, X, BOTH).curvatures
     assert curvatures is not None
     found = curvatures(*weights)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
@@ -95,7 +109,7 @@ def test_conditions_change_no_moments():
     belief, generator = beliefs()["plain"], torch.Generator().manual_seed(3)
     limited = with_conditions(belief, Conditions((1, 2, 2), (1, 1, -1), torch.tensor([0.1, -1.0, 1.0]), 3))
     X, weights = torch.rand(4, 2, generator=generator), torch.randn(2, 3, 4, generator=generator)
-    mine, others = expand(limited, X), expand(belief, X)
+    mine, others = expand(limited, X, BOTH), expand(belief, X, BOTH)
     torch.testing.assert_close(mine[:2], others[:2])
     assert mine.curvatures is not None
     assert others.curvatures is not None

@@ -106,7 +106,7 @@ def test_all_ways_to_look_at_it_agree():
     drawn = one.paths(4000, torch.Generator().manual_seed(0)).values(kept)[0]
     torch.testing.assert_close(drawn.mean(0), belief.mean(kept)[1], atol=0.02, rtol=0)
     torch.testing.assert_close(drawn.var(0), belief.variance(kept)[1], rtol=0.15, atol=0)
-    expansion = belief.expand(x)
+    expansion = belief.expand(x, torch.arange(DIM))
     torch.testing.assert_close(expansion.moments.variance, belief.variance(x), atol=1e-6, rtol=0)
 
 

@@ -17,6 +17,7 @@ from pesky.optimum.recommend import recommend
 from pesky.space import Space
 
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
+BOTH = torch.arange(2)
 GRID = torch.cartesian_prod(*[torch.linspace(0, 1, 151)] * 2)
 
 
@@ -80,11 +81,11 @@ def test_derivatives_are_difference_quotients(samples, conditions):
     levels = torch.tensor([0.9, 0.6] if conditions is None else [0.9, 0.6, 0.95, 0.8])
     generator = torch.Generator().manual_seed(1)
     X, weights = torch.rand(5, 2, generator=generator), torch.randn(1 + len(levels), 5, generator=generator)
-    here = differentiated(belief, X, levels)
+    here = differentiated(belief, X, levels, BOTH)
     now = assess(belief, X, levels)
     torch.testing.assert_close(here.values, torch.cat([now.mean[None], now.margin]))
     steps = 1e-5 * torch.eye(2)
-    ahead, behind = ([differentiated(belief, X + sign * step, levels) for step in steps] for sign in (1, -1))
+    ahead, behind = ([differentiated(belief, X + sign * step, levels, BOTH) for step in steps] for sign in (1, -1))
     by_x = torch.stack([(a.values - b.values) / 2e-5 for a, b in zip(ahead, behind, strict=True)], -1)
     # beyond 1e-15 or 1 - 1e-15 probabilities of several samples are no longer told from each other
     p = now.log_probability.exp()

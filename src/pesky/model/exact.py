@@ -134,9 +134,9 @@ class WithExactRows:
     def moments(self, X: Float[Tensor, "*b x d"]) -> Moments:
         return self._completed(moments_of(self.belief, X), X)
 
-    def expand(self, X: Float[Tensor, "*b x d"]) -> Expansion:
-        moments, slopes, _ = expand(self.belief, X)
-        by_mean = self.merge(slopes.mean, self.exact_slopes(X), -3)
+    def expand(self, X: Float[Tensor, "*b x d"], axes: Int[Tensor, " e"]) -> Expansion:
+        moments, slopes, _ = expand(self.belief, X, axes)
+        by_mean = self.merge(slopes.mean, self.exact_slopes(X)[..., axes], -3)
         by_variance = self.merge(slopes.variance, 0.0, -3)
         return Expansion(self._completed(moments, X.detach()), Slopes(by_mean, by_variance), None)
 

@@ -297,8 +297,8 @@ class GaussianProcess:
         is_assumed = is_noise_free(noise, self.amplitude[..., None])
         return torch.where(is_assumed, noise, 0.0) if bool(is_assumed.any()) else None
 
-    def expand(self, X: Float[Tensor, "*b x d"]) -> Expansion:
-        """The moments near x, of which none is to be differentiated further.
+    def expand(self, X: Float[Tensor, "*b x d"], axes: Int[Tensor, " e"]) -> Expansion:
+        """The moments near x along these axes, of which none is to be differentiated further.
 
         With k_i = k(x, x_i), the mean is sum_i w_i k_i and the variance amplitude - |E k|^2, where E k is what explains
         it. Their gradients are sums of dk_i / dx with weights w_i and -2 [E' E k]_i; their second derivatives sums of
@@ -321,29 +321,26 @@ class GaussianProcess:
             is_free = moments.variance > ERROR_FLOOR * self.amplitude[..., None]
             of_mean = self.weights[..., None]
             of_variance = (-2 * is_free.to(X))[..., None, :] * self._explained_by(explaining)
-            # the sum of weights (x_i - x), for both weights
-            pulls = torch.stack([slopes * of_mean, slopes * of_variance]).mT @ self._inputs_and_one
-            by_x = (pulls[..., :-1] - pulls[..., -1:] * here) * self._by_cube
+            here, inputs, unit = (each[..., axes] for each in (here, self.scaled_inputs, self._by_cube))
+            # the sum of weights (x_i - x), for both weights, and with a column of ones that of the weights
+            pulls = torch.stack([slopes * of_mean, slopes * of_variance]).mT
+            pulls = pulls @ torch.cat([inputs, torch.ones_like(inputs[..., :1])], -1)
+            by_x = (pulls[..., :-1] - pulls[..., -1:] * here) * unit
 
         def curvatures(by_mean: Tensor, by_variance: Tensor) -> Tensor:
             weight = by_mean[..., None, :] * of_mean + by_variance[..., None, :] * of_variance
-            apart = here[..., :, None, :] - self.scaled_inputs[..., None, :, :]
+            apart = here[..., :, None, :] - inputs[..., None, :, :]
             found = (apart * (scale * weight * bend(self.kernel, d2)).mT[..., None]).mT @ apart
             found.diagonal(dim1=-2, dim2=-1).sub_((weight * slopes).sum(-2)[..., None])
             # of the objective the mean alone counts, unless it has limits
             own = slice(0 if bool(by_variance[..., 0, :].any()) else 1, None)
             pulls = (slopes[..., own, :, :].mT[..., None] * apart[..., own, :, :, :]).transpose(-3, -2)
-            each = self._explaining(pulls.flatten(-2), own).unflatten(-1, X.shape[-2:]).transpose(-3, -2)
+            each = self._explaining(pulls.flatten(-2), own).unflatten(-1, here.shape[-2:]).transpose(-3, -2)
             found[..., own, :, :, :].sub_((2 * by_variance[..., own, :])[..., None, None] * (each.mT @ each))
-            unit = self._by_cube[..., None]
-            return (unit.mT * found * unit).sum(-4)
+            column = unit[..., None]
+            return (column.mT * found * column).sum(-4)
 
         return Expansion(moments, Slopes(*by_x), curvatures)
-
-    @cached_property
-    def _inputs_and_one(self) -> Float[Tensor, "*b j n e"]:
-        """The scaled inputs, with a column of ones: a product with them has the sum, too."""
-        return torch.cat([self.scaled_inputs, torch.ones_like(self.scaled_inputs[..., :1])], -1)
 
     @cached_property
     def _by_cube(self) -> Float[Tensor, "*b j 1 d"]:

@@ -6,7 +6,8 @@ of all draws as many as are wanted, by their weights. Of more, draws from that G
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import torch
@@ -96,12 +97,18 @@ class _Posterior:
         return Hyperparameters(p[..., :-2].exp(), amplitude, noise, torch.zeros_like(amplitude))
 
 
-class _Gaussian(NamedTuple):
+@dataclass(frozen=True)
+class _Gaussian:
     """One that draws come from, of each row."""
 
     center: Float[Tensor, "j q"]
     root: Float[Tensor, "j q q"]
     """Of the covariance."""
+
+    @cached_property
+    def _factors(self) -> tuple[Tensor, Tensor]:
+        """Of the root: with hundreds of options this takes longest, and is done once."""
+        return torch.linalg.lu_factor(self.root)
 
     def at(self, z: Float[Tensor, "m j q"]) -> Float[Tensor, "m j q"]:
         """Where standard normal numbers are to be."""
@@ -109,8 +116,9 @@ class _Gaussian(NamedTuple):
 
     def log_density(self, x: Float[Tensor, "m j q"]) -> Float[Tensor, "m j"]:
         """Up to a constant."""
-        z = torch.linalg.solve(self.root, (x - self.center).movedim(0, -1))
-        return -0.5 * z.square().sum(-2).mT - torch.linalg.slogdet(self.root)[1]
+        z = torch.linalg.lu_solve(*self._factors, (x - self.center).movedim(0, -1))
+        log_root = self._factors[0].diagonal(dim1=-2, dim2=-1).abs().log().sum(-1)
+        return -0.5 * z.square().sum(-2).mT - log_root
 
     def wider(self) -> "_Gaussian":
         return _Gaussian(self.center, WIDER * self.root)
@@ -158,12 +166,15 @@ def _weighted(
     p = around.center
     gaussians, drawn = [around.wider()], [p[None]]
     looked: list[_Looked] = []
+    densities: list[Tensor] = []  # of each Gaussian at all draws so far
     while True:
         drawn.append(posterior.free(gaussians[-1].at(normals()), p))
         looked.append(posterior(torch.cat(drawn)))
         every, drawn = _Looked(*map(torch.cat, zip(*looked, strict=True))), []
-        log_density = torch.stack([each.log_density(every.p) for each in gaussians]).logsumexp(0)
-        log_weight = every.value - log_density + math.log(len(gaussians))
+        news = zip(gaussians, densities, strict=False)
+        densities = [torch.cat([known, each.log_density(looked[-1].p)]) for each, known in news]
+        densities.append(gaussians[-1].log_density(every.p))
+        log_weight = every.value - torch.stack(densities).logsumexp(0) + math.log(len(gaussians))
         if len(gaussians) == rounds:
             return every, log_weight
         gaussians.append(_fitted(every.p, log_weight, posterior.infer_noise).wider())

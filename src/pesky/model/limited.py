@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.likelihood import Conditions, Likelihoods
@@ -35,8 +35,8 @@ class WithConditions(DerivedBelief):
     def moments(self, X: Float[Tensor, "*b x d"]) -> Moments:
         return moments_of(self.belief, X)
 
-    def expand(self, X: Float[Tensor, "*b x d"]) -> Expansion:
-        return expand(self.belief, X)
+    def expand(self, X: Float[Tensor, "*b x d"], axes: Int[Tensor, " e"]) -> Expansion:
+        return expand(self.belief, X, axes)
 
     def anchored(self, P: Float[Tensor, "*b p d"]) -> Anchored:
         return anchored(self.belief, P)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from pesky.model.belief import Marginals, for_hyper_samples
@@ -20,10 +20,10 @@ class Moments(NamedTuple):
 
 
 class Slopes(NamedTuple):
-    """By the coordinates of x."""
+    """By those coordinates of x along which it may move, e of d."""
 
-    mean: Float[Tensor, "*b j x d"]
-    variance: Float[Tensor, "*b j x d"]
+    mean: Float[Tensor, "*b j x e"]
+    variance: Float[Tensor, "*b j x e"]
 
 
 @runtime_checkable
@@ -38,7 +38,7 @@ class Expansion(NamedTuple):
 
     moments: Moments
     slopes: Slopes
-    curvatures: Callable[[Float[Tensor, "*b j x"], Float[Tensor, "*b j x"]], Float[Tensor, "*b x d d"]] | None
+    curvatures: Callable[[Float[Tensor, "*b j x"], Float[Tensor, "*b j x"]], Float[Tensor, "*b x e e"]] | None
     """Weights of the means and of the variances -> second derivatives of their weighted sum; None if nobody knows."""
 
 
@@ -46,7 +46,7 @@ class Expansion(NamedTuple):
 class Expands(Protocol):
     """A belief that knows its derivatives."""
 
-    def expand(self, X: Float[Tensor, "*b x d"]) -> Expansion: ...
+    def expand(self, X: Float[Tensor, "*b x d"], axes: Int[Tensor, " e"]) -> Expansion: ...
 
 
 def moments_of(belief: Marginals, X: Float[Tensor, "*b x d"]) -> Moments:
@@ -69,14 +69,14 @@ def mean_at_points(belief: Marginals) -> Float[Tensor, "*b j n"]:
     return belief.mean(for_hyper_samples(belief, belief.points))
 
 
-def expand(belief: Marginals, X: Float[Tensor, "*b x d"]) -> Expansion:
-    """What is believed near x, of any belief."""
+def expand(belief: Marginals, X: Float[Tensor, "*b x d"], axes: Int[Tensor, " e"]) -> Expansion:
+    """What is believed near x along these axes, of any belief."""
     if isinstance(belief, Expands):
-        return belief.expand(X)
+        return belief.expand(X, axes)
     rows, n = belief.amplitude.shape[-1], X.shape[-2]
     # each row has a copy of the points to itself, so that one pass backward is that of all rows
     copies = X.detach().repeat(*[1] * (X.dim() - 2), rows, 1).requires_grad_()
     with torch.enable_grad():
         now = [each.unflatten(-1, (rows, n)).diagonal(0, -3, -2).mT for each in moments_of(belief, copies)]
         by_x = [torch.autograd.grad(each.sum(), copies, retain_graph=True)[0].unflatten(-2, (rows, n)) for each in now]
-    return Expansion(Moments(*(each.detach() for each in now)), Slopes(*by_x), None)
+    return Expansion(Moments(*(each.detach() for each in now)), Slopes(*(each[..., axes] for each in by_x)), None)

@@ -7,7 +7,7 @@ import math
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.infer.gaussian import log_cdf
@@ -123,22 +123,24 @@ class Local(NamedTuple):
 
     expansion: Expansion
     values: Float[Tensor, "*w i x"]
-    gradients: Float[Tensor, "*w i x d"]
-    """By x."""
+    gradients: Float[Tensor, "*w i x e"]
+    """By x, along those axes on which it may move."""
     by_mean: Float[Tensor, "*w h k x"]
     """Of a margin, by the mean and the variance of what must be zero or above."""
     by_variance: Float[Tensor, "*w h k x"]
     by_variance_twice: Float[Tensor, "*w h k x"]
-    variance_by_x: Float[Tensor, "*w h k x d"]
+    variance_by_x: Float[Tensor, "*w h k x e"]
 
 
-def differentiated(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"]) -> Local:
-    """The expected objective and each margin, (u - z) s as in `assess`, and their derivatives.
+def differentiated(
+    belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], axes: Int[Tensor, " e"]
+) -> Local:
+    """The expected objective and each margin, (u - z) s as in `assess`, and their derivatives along these axes.
 
     With s the mean of the deviations s_h, u = Phi^-1(P), P the mean of Phi(z_h), z_h = m_h / s_h, and n the normal
     density, those by m_h are w_h = n(z_h) / n(u) s / (H s_h) and those by s_h (u - z) / H - w_h z_h, for H samples.
     """
-    expansion = expand(belief, for_hyper_samples(belief, X))
+    expansion = expand(belief, for_hyper_samples(belief, X), axes)
     objective, margin, constraints = _beyond_confidence(belief, expansion.moments, confidence)
     by_x = belief.likelihoods.slopes_of_margins(*expansion.slopes)
     mean_by_x, variance_by_x = (over_hyper_samples(belief, each, 3) for each in by_x)
@@ -170,7 +172,7 @@ def _by_moments(
     return by_mean, (beyond / samples - by_mean * score) / (2 * deviation)
 
 
-def curvature_of(belief: Marginals, at: Local, weights: Float[Tensor, "*w i x"]) -> Float[Tensor, "*w x d d"] | None:
+def curvature_of(belief: Marginals, at: Local, weights: Float[Tensor, "*w i x"]) -> Float[Tensor, "*w x e e"] | None:
     """Second derivatives by x of the weighted sum of objective and margins; of several samples, about these.
 
     None where the belief does not know its own.

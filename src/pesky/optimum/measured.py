@@ -1,5 +1,7 @@
 """The measured points near which the solution may be."""
 
+from collections.abc import Sequence
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -9,8 +11,8 @@ from pesky.model.moments import mean_at_points
 
 MOST_MEASURED = 512
 """Measured points that are looked at: x* is near the best of them, or between all."""
-AT_ONCE = 2**25
-"""Covariances with the data that are computed at a time."""
+AT_ONCE = 2**24
+"""Covariances with the data, or scaled coordinates, that are computed at a time."""
 WORSE = 10.0
 """What a deviation of a violated constraint counts, in deviations of the objective, when measured points are ranked."""
 
@@ -34,10 +36,15 @@ def expected_rank(belief: Marginals, X: Float[Tensor, "*w n d"]) -> Float[Tensor
 
     It needs no variance, which would take as long as all else.
     """
-    at_once = max(1, AT_ONCE // (belief.amplitude.numel() * max(1, belief.points.shape[-2])))
     with torch.no_grad():
-        each = [_rank(belief, belief.mean(for_hyper_samples(belief, some))) for some in X.split(at_once, -2)]
+        each = [_rank(belief, belief.mean(for_hyper_samples(belief, some))) for some in some_at_a_time(belief, X)]
     return each[0] if len(each) == 1 else torch.cat(each, -1)
+
+
+def some_at_a_time(belief: Marginals, X: Float[Tensor, "*w n d"]) -> Sequence[Float[Tensor, "*w m d"]]:
+    """The points in parts, of which the belief of each takes little memory."""
+    n, d = belief.points.shape[-2:]
+    return X.split(max(1, AT_ONCE // (belief.amplitude.numel() * max(n, d))), -2)
 
 
 def rank_of_points(belief: Marginals) -> Float[Tensor, "*w n"]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 from torch import Tensor
 
@@ -23,7 +23,7 @@ from pesky.optimum.assessment import (
     differentiated,
     prior_deviation,
 )
-from pesky.optimum.measured import MOST_MEASURED, expected_rank, lowest_ranked, rank_of_points
+from pesky.optimum.measured import MOST_MEASURED, expected_rank, lowest_ranked, rank_of_points, some_at_a_time
 from pesky.optimum.starts import spread_out
 from pesky.space import Space
 
@@ -79,14 +79,19 @@ def recommend(
     spread = space.spread(CANDIDATES, seed) if whole is None else whole
     X = _worth_a_look(belief, spread.to(belief.points))
     if bool(space.continuous.any()):
-        start = _starts(belief, X, confidence, told, starts)
-        X = torch.cat([start, _lowest(belief, start, confidence, steps)], -2)
+        start = _starts(belief, space, X, confidence, told, starts)
+        X = torch.cat([start, _lowest(belief, space, start, confidence, steps)], -2)
     best = _best(belief, space.snap(X), confidence, told)
     return best if space.is_continuous else _after_moves(belief, space, best, confidence, told)
 
 
 def _starts(
-    belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], told: Told | None, count: int
+    belief: Marginals,
+    space: Space,
+    X: Float[Tensor, "*w x d"],
+    confidence: Float[Tensor, " k"],
+    told: Told | None,
+    count: int,
 ) -> Float[Tensor, "*w s d"]:
     """From where to search: points that qualify, and points that nearly do.
 
@@ -101,7 +106,7 @@ def _starts(
     safe = spread_out(X, torch.where(short == 0, -now.mean, -torch.inf), count)
     is_any = (short == 0).any(-1)
     if not bool(is_any.all()):
-        hopeful = _safest(belief, spread_out(X, _hope(now), count), confidence)
+        hopeful = _safest(belief, space, spread_out(X, _hope(now), count), confidence)
         safe = torch.where(is_any[..., None, None], safe.repeat(*[1] * (safe.dim() - 2), 2, 1), hopeful)
     found = torch.cat([nearly, safe], -2)
     return found if found.dim() > 2 else found.unique(dim=0)  # studies in lockstep have as many each
@@ -120,7 +125,7 @@ def _after_moves(
         near = torch.cat([space.neighbors(best.u), double[expected_rank(belief, double).argsort()]])
         if bool(space.continuous.any()):
             few = near[: len(near) - len(double) + FOLLOWED]
-            near = space.snap(torch.cat([near, _lowest(belief, few, confidence, FOLLOWING)]))
+            near = space.snap(torch.cat([near, _lowest(belief, space, few, confidence, FOLLOWING)]))
         after = _best(belief, torch.cat([best.u[None], near]), confidence, told)
         if torch.equal(after.u, best.u):
             break
@@ -144,7 +149,8 @@ def _worth_a_look(belief: Marginals, spread: Float[Tensor, "*w n d"]) -> Float[T
 def _best(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], told: Told | None) -> Advice:
     """The lowest of the points that qualify, or the most probably feasible of all."""
     with torch.no_grad():
-        now = assess(belief, X, confidence, told)
+        parts = [assess(belief, some, confidence, told) for some in some_at_a_time(belief, X)]
+    now = parts[0] if len(parts) == 1 else Assessment(*(torch.cat(each, -1) for each in zip(*parts, strict=True)))
     good = (now.margin >= 0).all(-2)
     is_any = good.any(-1)
     rank = torch.where(is_any[..., None], torch.where(good, -now.mean, -torch.inf), _hope(now))
@@ -166,12 +172,32 @@ def _hope(now: Assessment) -> Float[Tensor, "*w x"]:
     return torch.where(log_p.amax(-1, keepdim=True) < HOPELESS, -now.shortfall.sum(-2), log_p)
 
 
+class _Along(NamedTuple):
+    """Points of which the real columns alone move: no model knows a slope along the others."""
+
+    points: Float[Tensor, "b d"]
+    axes: Int[Tensor, " e"]
+
+    @classmethod
+    def of(cls, space: Space, points: Float[Tensor, "*w s d"]) -> "_Along":
+        return cls(points.reshape(-1, points.shape[-1]), space.continuous.nonzero()[:, 0].to(points.device))
+
+    @property
+    def start(self) -> Float[Tensor, "b e"]:
+        return self.points[:, self.axes]
+
+    def at(self, x: Float[Tensor, "r e"], some: Int[Tensor, " r"] | slice = slice(None)) -> Float[Tensor, "r d"]:
+        """Some of the points, moved there."""
+        return self.points[some].index_copy(-1, self.axes, x)
+
+
 def _lowest(
-    belief: Marginals, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"], steps: int
+    belief: Marginals, space: Space, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"], steps: int
 ) -> Float[Tensor, "*w n d"]:
     """The lowest points found from the starts on the safe side of every margin."""
     deviation, (*w, count, d) = prior_deviation(belief), starts.shape
-    flat = starts.reshape(-1, d)
+    along = _Along.of(space, starts)
+    flat = along.points
     inside = INSIDE * deviation.index_fill(-1, torch.tensor(0, device=deviation.device), 0.0)[..., None, :]
     last: Local | None = None
     doubt = torch.zeros(len(flat), dtype=flat.dtype)
@@ -182,7 +208,7 @@ def _lowest(
 
     def evaluate(x: Tensor, some: Tensor) -> tuple[Tensor, Tensor]:
         nonlocal last
-        last = differentiated(belief, whole(x, some, flat), confidence)
+        last = differentiated(belief, whole(along.at(x, some), some, flat), confidence, along.axes)
         variance = over_hyper_samples(belief, last.expansion.moments.variance, 2)[..., 0, :].mean(-2).flatten()
         doubt[some.cpu()] = (variance[some] if w else variance).sqrt().cpu()
         values, gradients = (last.values.mT - inside).flatten(0, -2), last.gradients.transpose(-3, -2).flatten(0, -3)
@@ -193,14 +219,14 @@ def _lowest(
         found = curvature_of(belief, last, whole(weights, some, weights.new_zeros(len(flat), weights.shape[-1])).mT)
         return found.flatten(0, -3)[some] if w and found is not None else found
 
-    zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
+    zero, one = torch.zeros_like(along.start[0]), torch.ones_like(along.start[0])
     scale = deviation[..., None, :].expand(*w, count, -1).reshape(len(flat), -1)
     goes_on = _Descending(scale.cpu().numpy(), doubt.numpy(), studies(belief).numel(), steps)
     how = {"radius": RADIUS, "scale": scale, "steps": steps, "tolerance": 1e-8, "inner": INNER}
-    found = sqp.minimize(evaluate, flat, zero, one, **how, worthwhile=goes_on, curvature=curvature)
+    found = sqp.minimize(evaluate, along.start, zero, one, **how, worthwhile=goes_on, curvature=curvature)
     # The last step was not looked at and may end a little outside: points short of it, towards the start, are offered.
     back = torch.tensor([0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1]).to(starts)[:, None, None]
-    ends, looked = (x.view(*w, 1, count, d) for x in (found.beyond, found.x))
+    ends, looked = (along.at(x).view(*w, 1, count, d) for x in (found.beyond, found.x))
     return torch.cat([torch.lerp(ends, starts[..., None, :, :], back), looked], -3).flatten(-3, -2)
 
 
@@ -239,17 +265,17 @@ class _Descending:
 
 
 def _safest(
-    belief: Marginals, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"]
+    belief: Marginals, space: Space, starts: Float[Tensor, "*w s d"], confidence: Float[Tensor, " k"]
 ) -> Float[Tensor, "*w n d"]:
     """The starts, and the points most probably feasible found from them."""
+    along = _Along.of(space, starts)
 
     def evaluate(x: Tensor) -> tuple[Tensor, Tensor]:
         x = x.detach().requires_grad_()
-        value = -_hope(assess(belief, x.view(starts.shape), confidence)).flatten()
+        value = -_hope(assess(belief, along.at(x).view(starts.shape), confidence)).flatten()
         return value.detach()[:, None], torch.autograd.grad(value.sum(), x)[0][:, None]
 
-    flat = starts.reshape(-1, starts.shape[-1])
-    zero, one = torch.zeros_like(flat[0]), torch.ones_like(flat[0])
-    group = sqp.in_groups(studies(belief).numel(), len(flat), flat)
-    found = sqp.minimize(evaluate, flat, zero, one, radius=RADIUS, steps=STEPS, group=group)
-    return torch.cat([starts, found.x.view(starts.shape)], -2)
+    zero, one = torch.zeros_like(along.start[0]), torch.ones_like(along.start[0])
+    group = sqp.in_groups(studies(belief).numel(), len(along.points), along.points)
+    found = sqp.minimize(evaluate, along.start, zero, one, radius=RADIUS, steps=STEPS, group=group)
+    return torch.cat([starts, along.at(found.x).view(starts.shape)], -2)
