@@ -5,6 +5,7 @@ import platform
 import subprocess
 import sys
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import torch
@@ -38,5 +39,9 @@ def processor() -> str:
 
 
 def provenance(module: str) -> dict[str, str]:
-    """What a file of results says of itself; `module` is what was run, with the arguments of this process."""
-    return {"command": " ".join(["python -m", module, *sys.argv[1:]]), "version": version(), "machine": machine()}
+    """What a file of results says of itself; `module` is what was run, with the arguments of this process.
+
+    Where the file was written is left out: that is another folder on every machine.
+    """
+    given = [each for before, each in pairwise(["", *sys.argv[1:]]) if "--json" not in (before, each)]
+    return {"command": " ".join(["python -m", module, *given]), "version": version(), "machine": machine()}
