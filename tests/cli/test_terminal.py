@@ -1,16 +1,11 @@
 """Runs in a terminal, and side by side."""
 
-import fcntl
 import json
-import os
-import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
 
-ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1", "TERM": "xterm-256color"}
+from in_terminal import ENVIRONMENT, in_terminal
 
 # no measurement ends before both workers have begun one
 TOGETHER = """\
@@ -24,28 +19,6 @@ def measure(params):
 """
 
 
-def in_terminal(*arguments, columns=100):
-    """The exit code of the command line in a terminal, and all that it printed there."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pesky", *arguments],
-        stdin=slave, stdout=slave, stderr=slave, env=ENVIRONMENT, start_new_session=True,
-    )  # fmt: skip
-    os.close(slave)
-    printed = b""
-    while True:
-        try:
-            chunk = os.read(master, 65536)
-        except OSError:  # on Linux, the end of a terminal that nobody has open any more
-            break
-        if not chunk:
-            break
-        printed += chunk
-    os.close(master)
-    return process.wait(), re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed.decode())
-
-
 def test_a_terminal_has_a_live_view_with_what_is_printed_above(project):
     project.measure(
         "import time\n"
@@ -55,6 +28,7 @@ def test_a_terminal_has_a_live_view_with_what_is_printed_above(project):
         "    return {'f': params['x'], 'c': 1.0}\n"
     )
     code, text = in_terminal("run", "study.toml")
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
     assert code == 0
     assert "New study 'study', kept in study.db." in text
     assert "study: minimize f" in text

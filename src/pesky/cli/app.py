@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 from pesky.cli import exit_codes
 from pesky.cli.ask import ask
 from pesky.cli.check import check
-from pesky.cli.consoles import say_error
+from pesky.cli.consoles import say, say_error
 from pesky.cli.copy import copy
 from pesky.cli.correct import correct, exclude, include
 from pesky.cli.enqueue import enqueue
@@ -29,10 +29,16 @@ from pesky.cli.why import why
 from pesky.cli.work import work
 from pesky.errors import PeskyError, StorageError
 from pesky.run.budget import Exhausted
+from pesky.text import guard_terminal
 
 
 class Commands(TyperGroup):
     """The group of commands; what pesky can name as a mistake is said without a traceback."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """What the command line ends with; from here on, no text orders the terminal about."""
+        guard_terminal()
+        return super().main(*args, **kwargs)
 
     def invoke(self, ctx: Any) -> Any:
         """What the command returns, or its exit."""
@@ -66,7 +72,7 @@ app = typer.Typer(
 
 def _say_version(is_wanted: bool) -> None:
     if is_wanted:
-        typer.echo(f"pesky {importlib.metadata.version('pesky')}")
+        say(f"pesky {importlib.metadata.version('pesky')}")
         raise typer.Exit
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def check(study: StudyPath, json: AsJson = False) -> None:
     """Print every mistake of a study file with its line and key, or a summary of what it asks."""
-    from pesky.cli.consoles import say_error, say_json
+    from pesky.cli.consoles import say, say_error, say_json
     from pesky.study_file import StudyFile, StudyFileError
 
     try:
@@ -31,7 +31,7 @@ def check(study: StudyPath, json: AsJson = False) -> None:
         say_json({"mistakes": [], "name": file.name, "problem": file.problem.to_dict()})
         return
     for line in summary(file):
-        typer.echo(line)
+        say(line)
 
 
 def summary(file: "StudyFile") -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from pesky.cli.arguments import StudyPath, texts
+from pesky.cli.consoles import say
 from pesky.errors import DataError
 
 
@@ -40,4 +41,4 @@ def copy(
     old = Study.load(storage, name)
     kept = open_study(file).adopt(old, texts(fixed or []))
     told = sum(bool(e.outcomes) for e in old.evaluations.values())
-    typer.echo(f"{counted(len(kept))} of {told} with outcomes copied from {name!r} to {file.name!r}.")
+    say(f"{counted(len(kept))} of {told} with outcomes copied from {name!r} to {file.name!r}.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pesky.cli.arguments import StudyPath, as_arguments, check_claim, claim, outcomes
+from pesky.cli.consoles import say
 from pesky.errors import DataError
 
 if TYPE_CHECKING:
@@ -100,4 +101,4 @@ def _say(evaluation: "Evaluation", study: "Study") -> None:
     state = "excluded" if evaluation.is_excluded else evaluation.state.value
     said = measured(evaluation, study.problem) or "nothing measured"
     history = f" ({reason_of(evaluation)})" if evaluation.corrections else ""
-    typer.echo(f"#{evaluation.id} {state}: {said}{history}")
+    say(f"#{evaluation.id} {state}: {said}{history}")

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from pesky.cli.arguments import StudyPath, params_in
+from pesky.cli.consoles import say
 
 
 def enqueue(
@@ -22,4 +23,4 @@ def enqueue(
     given: Any = params_in("the parameters", params)
     queued = open_study(StudyFile.read(study, importing=False)).enqueue(given, task or None)
     for each in queued:
-        typer.echo(f"#{each.id} {each.task} queued at {values(each.params)}")
+        say(f"#{each.id} {each.task} queued at {values(each.params)}")

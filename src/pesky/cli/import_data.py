@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pesky.cli.arguments import StudyPath
+from pesky.cli.consoles import say
 from pesky.errors import DataError, unknown_name
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ def import_data(
         raise DataError(f"nothing was added: {copies}")
     added = opened.add_rows(rows)
     numbers = f": #{added[0].id} to #{added[-1].id}" if added else ""
-    typer.echo(f"{counted(len(added))} added from {data}{numbers}.")
-    typer.echo(f"  {in_words(problem, columns_of(problem, names_in(rows)))}")
+    say(f"{counted(len(added))} added from {data}{numbers}.")
+    say(f"  {in_words(problem, columns_of(problem, names_in(rows)))}")
 
 
 def _renamed(rows: "list[Row]", given: list[str], wanted: list[str]) -> "list[Row]":

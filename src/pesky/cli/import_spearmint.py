@@ -16,7 +16,7 @@ def import_spearmint(
     ] = None,
 ) -> None:
     """Write a study file that does what a Spearmint config did, and a module that calls its main(job_id, params)."""
-    from pesky.cli.consoles import say_error
+    from pesky.cli.consoles import say, say_error
     from pesky.study_file import StudyFile, StudyFileError
     from pesky.study_file.spearmint_config import read_config
     from pesky.study_file.spearmint_study import module_text, study_text
@@ -29,10 +29,10 @@ def import_spearmint(
             raise PeskyError(f"{file} exists: expected a new name, since nothing is overwritten: write -o NAME.toml.")
     adapter.write_text(module_text(read), encoding="utf-8")
     target.write_text(study_text(read, config.name, adapter.stem), encoding="utf-8")
-    typer.echo(f"{target} and {adapter} written.")
+    say(f"{target} and {adapter} written.")
     try:
         StudyFile.read(target)
     except StudyFileError as error:
         say_error(f"what remains to be done in it:\n{error}")
         raise typer.Exit(exit_codes.MISTAKE) from error
-    typer.echo(f"Next: pesky run {target}")
+    say(f"Next: pesky run {target}")

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from pesky.cli.consoles import say
 from pesky.errors import PeskyError
 
 STUDY = """\
@@ -74,7 +75,7 @@ def init(
     file.write_text(STUDY.format(file=file.name, stem=file.stem), encoding="utf-8")
     measure = file.parent / "measure.py"
     if measure.exists():
-        typer.echo(f"{file} written; {measure} was there already: `pesky check {file}` tells whether it fits.")
+        say(f"{file} written; {measure} was there already: `pesky check {file}` tells whether it fits.")
         return
     measure.write_text(MEASURE, encoding="utf-8")
-    typer.echo(f"{file} and {measure} written: edit them, then `pesky run {file}`.")
+    say(f"{file} and {measure} written: edit them, then `pesky run {file}`.")

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from pesky.cli.consoles import say
+
 
 def page(
     study: Annotated[
@@ -34,4 +36,4 @@ def page(
     from pesky.page.server import serve
     from pesky.page.source import Source
 
-    serve(Source.of(study), typer.echo, host=host, port=port, write=write, token=token)
+    serve(Source.of(study), say, host=host, port=port, write=write, token=token)

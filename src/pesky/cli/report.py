@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from pesky.cli.arguments import LookedAt, StudyName
+from pesky.cli.consoles import say
 
 
 def report(
@@ -22,5 +23,5 @@ def report(
     looked = Looked.of(study, name)
     looked.read()
     if sys.stderr.isatty():
-        typer.echo("Drawing all pictures, some of which take seconds each.", err=True)
-    typer.echo(write_report(looked.open(), output or f"{looked.stem}-report.html"))
+        say("Drawing all pictures, some of which take seconds each.", err=True)
+    say(write_report(looked.open(), output or f"{looked.stem}-report.html"))

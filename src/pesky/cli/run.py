@@ -22,7 +22,7 @@ def run(
     A study that was begun before goes on where it ended. Ctrl-C waits for what is running; a second one lets go of it,
     to be measured again next time.
     """
-    from pesky.cli.consoles import is_interactive
+    from pesky.cli.consoles import is_interactive, say
     from pesky.cli.run_study import run_study
     from pesky.cli.stored_study import count, put_aside
     from pesky.study_file import StudyFile
@@ -33,7 +33,7 @@ def run(
         what = "the damaged evaluations" if kept is None else counted(kept)
         if is_interactive() and not typer.confirm(f"Set aside {what} of {file.name!r}?", err=True):
             raise typer.Exit(exit_codes.INTERRUPTED)
-        typer.echo(f"{file.name!r} was set aside: it is kept as {put_aside(file)!r}.", err=True)
+        say(f"{file.name!r} was set aside: it is kept as {put_aside(file)!r}.", err=True)
     slots = sum(resource.slots for resource in file.problem.resources.values())
     raise typer.Exit(
         run_study(

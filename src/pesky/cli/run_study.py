@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from pesky.cli import exit_codes
-from pesky.cli.consoles import console, say_error, say_json
+from pesky.cli.consoles import console, pass_on, say_error, say_json
 from pesky.cli.live_view import LiveView
 from pesky.cli.log_view import LogView
 from pesky.cli.recommendation import exit_code_of, print_recommendation, to_plain, try_best, try_recommend
@@ -78,14 +78,14 @@ def _run(
     from pesky.study import Budget
 
     with ExitStack() as stack:
-        watch, output = None, None
+        watch, take = None, pass_on
         if not quiet and screen.is_terminal:
             watch = stack.enter_context(LiveView(screen, storage_shown(file.storage)))
-            # what measurements print scrolls by above the view, instead of through it
-            output = stack.enter_context(Output(watch.print)).fileno()
+            take = watch.print  # what measurements print scrolls by above the view, instead of through it
         elif not quiet:
             watch = LogView(screen, study)
-        executor = stack.enter_context(Processes(workers, output=output))
+        output = stack.enter_context(Output(take))
+        executor = stack.enter_context(Processes(workers, output=output.fileno()))
         return study.run(
             {task: file.calls[task] for task in tasks},
             Budget(**file.budget.model_dump()),

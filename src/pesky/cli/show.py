@@ -50,7 +50,7 @@ def show(
 
     With --picture, write a picture of the study instead.
     """
-    from pesky.cli.consoles import console, say_json
+    from pesky.cli.consoles import console, say, say_data, say_json
     from pesky.cli.stored_study import Looked
     from pesky.store import State
 
@@ -61,7 +61,7 @@ def show(
 
         if state is not None or csv is not None or json:
             raise DataError("--picture shows all evaluations, and is no table: leave out --state, --csv and --json.")
-        typer.echo(write_picture(Looked.of(study, name), picture, output, dark, options))
+        say(write_picture(Looked.of(study, name), picture, output, dark, options))
         return
     if output is not None or dark or options:
         raise DataError(
@@ -74,11 +74,13 @@ def show(
     evaluations = [e for e in kept.evaluations if state is None or e.state.value == state]
     if csv is not None:
         from pesky.study.export import to_csv
-        from pesky.text import escaped
         from pesky.wording import counted
 
         text = to_csv(kept.problem, evaluations, None if csv == "-" else csv)
-        typer.echo(escaped(text) if csv == "-" else f"{counted(len(evaluations))} written to {csv}", nl=csv != "-")
+        if csv == "-":
+            say_data(text)
+        else:
+            say(f"{counted(len(evaluations))} written to {csv}")
     elif json:
         from pesky.study.export import as_dict
         from pesky.study.in_words import is_feasible
@@ -87,10 +89,10 @@ def show(
     elif evaluations:
         console().print(_table(evaluations, kept.problem))
     else:
-        typer.echo("no evaluations" + ("" if state is None else f" that are {state}"))
+        say("no evaluations" + ("" if state is None else f" that are {state}"))
     if csv is None and not json:
         for name in kept.set_aside:
-            typer.echo(f"set aside before: {name!r}")
+            say(f"set aside before: {name!r}")
 
 
 def _table(evaluations: "list[Evaluation]", problem: "Problem") -> "Table":

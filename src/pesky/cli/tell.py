@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pesky.cli.arguments import BARE, StudyPath, all_params, claim, correcting, json_object, outcomes
+from pesky.cli.consoles import say
 from pesky.errors import DataError
 
 if TYPE_CHECKING:
@@ -91,9 +92,9 @@ def tell(
     if is_failed:
         said += f"; kept, and still failed ({first_line(evaluation.error)}) until all is told"
     rest = f"; still to come: {', '.join(missing)}" if missing and (evaluation.is_open or is_failed) else ""
-    typer.echo(f"#{evaluation.id} {evaluation.state.value} at {in_words(evaluation.params)}: {said}{rest}")
+    say(f"#{evaluation.id} {evaluation.state.value} at {in_words(evaluation.params)}: {said}{rest}")
     for each in unusual(file.problem, opened.evaluations.values(), evaluation, told):
-        typer.echo(f"{each} If not: {correcting(study, evaluation.id, each.outcome)}")
+        say(f"{each} If not: {correcting(study, evaluation.id, each.outcome)}")
 
 
 def _of_your_own(
@@ -142,4 +143,4 @@ def _recover(study: Path, path: Path) -> None:
     from pesky.wording import counted
 
     taken = open_data(StudyFile.read(study, importing=False)).recover(path)
-    typer.echo(f"{counted(len(taken))} told from {path}; it can be deleted.")
+    say(f"{counted(len(taken))} told from {path}; it can be deleted.")

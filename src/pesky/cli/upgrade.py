@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from pesky.cli.consoles import say
+
 
 def upgrade(
     url: Annotated[
@@ -14,4 +16,4 @@ def upgrade(
     from pesky.store.sql.upgrade import upgrade as migrate
 
     before, now = migrate(url)
-    typer.echo(f"Up to date already: version {now}." if before == now else f"Upgraded from version {before} to {now}.")
+    say(f"Up to date already: version {now}." if before == now else f"Upgraded from version {before} to {now}.")

@@ -20,6 +20,7 @@ from pesky.page.reading import state_of
 from pesky.page.source import Source
 from pesky.store import Limit
 from pesky.study import Study
+from pesky.text import guard_terminal
 
 POLITE = 10
 """Less important than what is measured on the same machine."""
@@ -127,6 +128,7 @@ def answered(work: Callable[[], Work], request: dict[str, Any]) -> dict[str, obj
 def main() -> None:
     """Answer one request after the other until standard input ends."""
     answers = os.fdopen(os.dup(1), "w")
+    guard_terminal()
     os.dup2(2, 1)  # what users' functions print is no answer
     requests: queue.Queue[str] = queue.Queue()
 

@@ -8,6 +8,7 @@ from typing import Any, TextIO
 
 from pesky.run.budget import Ending
 from pesky.run.progress import Progress
+from pesky.text import visible
 
 log = logging.getLogger("pesky")
 
@@ -58,6 +59,7 @@ class Display:
 
     def _write(self, line: str) -> None:
         assert self._stream is not None
+        line = visible(line)
         self._stream.write(f"\r{line.ljust(self._width)}")
         self._stream.flush()
         self._width = len(line)

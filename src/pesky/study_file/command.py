@@ -16,7 +16,7 @@ from typing import IO
 
 from pesky.problem import Option
 from pesky.study_file.output import Output, Pipe, Tail
-from pesky.text import harmless, one_line
+from pesky.text import colored, harmless, one_line
 
 LAST = 200
 """Characters at the end of a failed program's messages that are kept with the failure."""
@@ -128,7 +128,7 @@ def _kill(group: int, number: int) -> None:
 
 
 def _pass_on(line: str, kept: deque[str]) -> None:
-    print(line, file=sys.stderr, flush=True)
+    print(colored(line), file=sys.stderr, flush=True)
     kept.append(line.rstrip()[-LAST - 1 :])  # one more than is shown: that there was more is said
 
 
