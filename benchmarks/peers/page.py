@@ -13,6 +13,7 @@ from benchmarks.peers.contest import initial_count
 from benchmarks.peers.kept import KINDS, Kept, keep, of_problems, read_kept, write_kept
 from benchmarks.peers.ranks_figure import draw_ranks
 from benchmarks.peers.results import read_results
+from benchmarks.peers.standing import standings
 from benchmarks.peers.tables import lines_of_problems, lines_of_standings
 from experiments.tables import PLACE, markdown
 from pesky.test_functions import PROBLEMS, problem_by_name
@@ -41,12 +42,13 @@ def table(kept: Sequence[Kept], name: str) -> str:
     if what == "standings" and rest in KINDS:
         heads, lines = lines_of_standings(kept, rest)
         if not lines:
-            return "(not judged yet)\n"
+            return "(no two ran every problem, or they are not judged yet)\n"
         return markdown(heads, [[f"`{line[0]}`", *line[1:]] for line in lines])
     kind, _, n = rest.partition("-")
     if what != "problems" or kind not in KINDS or not n.isdecimal():
         raise ValueError(f"the table {name!r}: expected standings-KIND or problems-KIND-N, KIND of {', '.join(KINDS)}")
-    peers = list(dict.fromkeys(line[0] for line in lines_of_standings(kept, kind)[1]))
+    ranked = list(standings(kept, kind, EVALUATIONS))
+    peers = list(dict.fromkeys([*ranked, *(run.peer for run in kept)]))
     heads = ["problem", "runs", *(f"`{peer}`" for peer in peers)]
     return markdown(heads, lines_of_problems(kept, kind, peers, int(n)))
 

@@ -18,7 +18,8 @@ WIDTH, HEIGHT = 4.6, 3.8
 
 def draw_ranks(kept: Sequence[Kept], path: Path) -> None:
     """Writes the picture; the ending of its name says in which format."""
-    kinds = [kind for kind in KINDS if any(kind in run.gaps for run in kept)]
+    last = milestones_of(kept)[-1]
+    kinds = [kind for kind in KINDS if standings(kept, kind, last)] or list(KINDS)[:1]
     with mpl.rc_context(LOOK):
         figure = Figure(figsize=(WIDTH * len(kinds), HEIGHT), dpi=150, layout="constrained")
         panels = figure.subplots(1, len(kinds), squeeze=False, sharey=True)[0]

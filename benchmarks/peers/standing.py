@@ -62,7 +62,7 @@ def compare(gaps: dict[str, Float[np.ndarray, " runs"]], seed: int = 0) -> Place
 
 @dataclass(frozen=True)
 class Standing:
-    """How one peer stands over all problems that it took part in, at one number of evaluations.
+    """How one peer stands over all problems, at one number of evaluations.
 
     rank, error:  its mean rank, and the standard error that other seeds would show
     firsts:       problems on which it is first or within one standard error of it
@@ -76,24 +76,29 @@ class Standing:
     problems: int
 
 
+def common_field(kept: Sequence[Kept], kind: str) -> list[Kept]:
+    """The runs of the peers that ran every problem: a rank among three does not compare with one among six."""
+    ran = [{run.peer for run in runs if kind in run.gaps} for runs in of_problems(kept).values()]
+    everywhere = set.intersection(*ran) if ran else set()
+    return [run for run in kept if run.peer in everywhere]
+
+
 def standings(kept: Sequence[Kept], kind: str, n: int) -> dict[str, Standing]:
-    """The standing of every peer, the best rank first; problems that only one has run do not count."""
-    by_problem = of_problems(kept)
+    """The standing of each peer that ran every problem, the best rank first; nothing if that is one alone."""
+    by_problem = of_problems(common_field(kept, kind))
     # Problems draw their seeds independently of one another.
     places = [
         compare(gaps, i) for i, name in enumerate(sorted(by_problem)) if (gaps := gaps_of(by_problem[name], kind, n))
     ]
-    places = [each for each in places if len(each.peers) > 1]
     found = {}
-    for peer in dict.fromkeys(peer for each in places for peer in each.peers):
-        own = [each for each in places if peer in each.peers]
-        at = [each.peers.index(peer) for each in own]
-        drawn = np.mean([each.resampled[:, i] for each, i in zip(own, at, strict=True)], axis=0)
-        rank = float(np.mean([each.ranks[i] for each, i in zip(own, at, strict=True)]))
+    for peer in places[0].peers if places and len(places[0].peers) > 1 else []:
+        at = [each.peers.index(peer) for each in places]
+        drawn = np.mean([each.resampled[:, i] for each, i in zip(places, at, strict=True)], axis=0)
+        rank = float(np.mean([each.ranks[i] for each, i in zip(places, at, strict=True)]))
         firsts, lasts = (
-            sum(map(lambda each, p=peer: test(each, p), own)) for test in (Places.is_first, Places.is_last)
+            sum(map(lambda each, p=peer: test(each, p), places)) for test in (Places.is_first, Places.is_last)
         )
-        found[peer] = Standing(rank, float(error_of(drawn[:, None])[0]), firsts, lasts, len(own))
+        found[peer] = Standing(rank, float(error_of(drawn[:, None])[0]), firsts, lasts, len(places))
     return dict(sorted(found.items(), key=lambda item: item[1].rank))
 
 

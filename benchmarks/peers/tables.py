@@ -8,7 +8,15 @@ from rich.table import Table
 
 from benchmarks.gaps import FLOOR, median_error
 from benchmarks.peers.kept import KINDS, Kept, of_problems
-from benchmarks.peers.standing import STUCK_FACTOR, STUCK_SHARE, compare, gaps_of, standings, stuck_runs
+from benchmarks.peers.standing import (
+    STUCK_FACTOR,
+    STUCK_SHARE,
+    common_field,
+    compare,
+    gaps_of,
+    standings,
+    stuck_runs,
+)
 from benchmarks.report import build_table
 
 NONE = "–"  # noqa: RUF001 (a dash is what a reader expects)
@@ -58,7 +66,7 @@ def figure(gaps: Sequence[float]) -> str:
 
 def lines_of_standings(kept: Sequence[Kept], kind: str) -> tuple[list[str], list[list[str]]]:
     """Heads and lines, one for each peer: its mean rank, where it is first and last, and its stuck runs and time."""
-    milestones = milestones_of(kept)
+    milestones, kept = milestones_of(kept), common_field(kept, kind)
     at = {n: standings(kept, kind, n) for n in milestones}
     stuck = stuck_runs(kept, kind)
     lines = []
@@ -82,8 +90,9 @@ def table_of_standings(kept: Sequence[Kept]) -> Table:
         heads, own = lines_of_standings(kept, kind)
         lines += [[words if i == 0 else "", *line] for i, line in enumerate(own)]
     caption = (
-        "rank: by the mean log10 gap, the mean over problems ± the bootstrap's error over runs. first: problems on "
-        f"which it is first or within one standard error of the first; last: all others are better; {STUCK}."
+        "Of the peers that ran every problem. rank: by the mean log10 gap, the mean over problems ± the bootstrap's "
+        f"error over runs. first: problems on which it is first or within one standard error of the first; last: all "
+        f"others are better; {STUCK}."
     )
     return build_table("All problems", ["judged by", *heads], lines, caption, labels=2)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.peers.kept import Kept, read_kept, write_kept
-from benchmarks.peers.page import gather, main, rewrite
-from benchmarks.peers.standing import compare, standings, stuck_runs
+from benchmarks.peers.page import DOCS, gather, main, rewrite
+from benchmarks.peers.standing import common_field, compare, standings, stuck_runs
 
 
 def run(problem, peer, seed, gap, scale=1.0):
@@ -35,14 +35,15 @@ def test_equal_differences_have_no_error():
     assert not compare({"first": first, "always worse": 1.1 * first}).is_first("always worse")
 
 
-def test_standings_are_means_over_the_problems_that_one_took_part_in():
+def test_standings_are_means_over_problems_among_those_who_ran_them_all():
     kept = [run("p", "a", s, 0.1) for s in range(3)] + [run("p", "b", s, 0.2) for s in range(3)]
-    kept += [run("q", "a", 0, 0.5), run("q", "b", 0, 0.1), run("q", "c", 0, 0.2), run("alone", "a", 0, 1.0)]
+    kept += [run("q", "a", 0, 0.5), run("q", "b", 0, 0.1), run("q", "c", 0, 0.2)]
     found = standings(kept, "answer", 40)
-    assert {peer: each.rank for peer, each in found.items()} == {"b": 1.5, "a": 2.0, "c": 2.0}
-    assert found["a"].problems == 2
-    assert (found["a"].firsts, found["a"].lasts) == (1, 1)
-    assert (found["c"].firsts, found["c"].lasts, found["c"].error) == (0, 0, 0.0)
+    assert {peer: each.rank for peer, each in found.items()} == {"a": 1.5, "b": 1.5}  # c would make a third on q alone
+    assert (found["a"].firsts, found["a"].lasts, found["a"].problems, found["a"].error) == (1, 1, 2, 0.0)
+    assert {run.peer for run in common_field(kept, "answer")} == {"a", "b"}
+    assert standings([*kept, run("alone", "a", 0, 1.0)], "answer", 40) == {}
+    assert standings([], "answer", 40) == {}
 
 
 def test_stuck_is_far_from_what_another_reaches_and_of_the_scale():
@@ -69,6 +70,11 @@ def test_the_page_is_made_again_from_what_was_kept(tmp_path):
     assert "| `toy` | 2 | **0.01** | 0.2 |" in text
     assert (tmp_path / "peers" / "ranks.png").stat().st_size > 10_000
     assert rewrite(text, kept) == text
+
+
+def test_the_pages_tables_are_those_of_its_runs():
+    text = (DOCS / "peers.md").read_text()
+    assert rewrite(text, gather(read_kept(DOCS / "peers" / "runs.json"), [])) == text
 
 
 def test_runs_that_began_with_other_points_are_not_kept():
