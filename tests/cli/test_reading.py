@@ -62,6 +62,14 @@ def test_looking_at_what_is_not_there_makes_nothing(pesky, project):
     assert snapshot(project.folder) == before
 
 
+def test_looking_at_a_copy_leaves_nothing_beside_it(pesky, project):
+    pesky("tell", "study.toml", "--params", '{"x": 0.1, "k": "a"}', "f=1", "c=-1")
+    before = snapshot(project.folder)
+    for command, *options in [*LOOKING, ("check",), ("why", "0")]:
+        pesky(command, "study.toml", *options, code=None)
+        assert snapshot(project.folder) == before, command
+
+
 def test_a_folder_that_cannot_be_written_to_is_looked_at(pesky, project, frozen, monkeypatch):  # noqa: F811
     for x in (0.1, 0.3):
         pesky("tell", "study.toml", "--params", f'{{"x": {x}, "k": "a"}}', f"f={x - 0.5}", "c=-1")

@@ -149,6 +149,78 @@ def test_looking_does_not_change_the_journal(sqlite_url, tmp_path):
     assert snapshot(tmp_path) == before
 
 
+def begun(url: str) -> None:
+    store = open_store(url)
+    store.open(STUDY, "{}", 0, STUDY)
+    ask(store)
+    store.close()
+
+
+def look(url: str) -> int:
+    """How many evaluations are seen."""
+    store = open_store(url, read_only=True)
+    found = len(store.changes(STUDY, 0)[1])
+    store.close()
+    return found
+
+
+def test_looking_leaves_nothing_beside_a_file(sqlite_url, tmp_path):
+    begun(sqlite_url)
+    before, when = snapshot(tmp_path), tmp_path.stat().st_mtime_ns
+    assert list(before) == ["study.db"]
+    assert look(sqlite_url) == 1
+    assert snapshot(tmp_path) == before
+    assert tmp_path.stat().st_mtime_ns == when  # not even for a moment
+
+
+def test_an_empty_log_that_was_left_there_is_none(sqlite_url, tmp_path):
+    begun(sqlite_url)
+    (tmp_path / "study.db-wal").touch()
+    before = snapshot(tmp_path)
+    assert look(sqlite_url) == 1
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize("is_over", [True, False])
+def test_what_was_written_meanwhile_is_read(sqlite_url, is_over):
+    """By one who has closed the file since, or has not: it had been read as one that does not change."""
+    begun(sqlite_url)
+    reader, seen = SqlStore(sqlite_url, read_only=True), []
+
+    def count(connection):
+        seen.append(connection.scalar(text("SELECT count(*) FROM pesky_evaluations")))
+        if len(seen) == 1:
+            writer = open_store(sqlite_url)
+            ask(writer)
+            if is_over:
+                writer.close()
+        return seen[-1]
+
+    assert reader._database.read(count) == 2
+    assert seen == [1, 2]
+    reader.close()
+
+
+def test_what_was_half_written_is_no_damage(sqlite_url):
+    begun(sqlite_url)
+    reader, tries = SqlStore(sqlite_url, read_only=True), []
+
+    def read(connection):
+        tries.append(1)
+        if len(tries) == 1:
+            writer = open_store(sqlite_url)
+            ask(writer)
+            writer.close()
+        if len(tries) != 2:
+            raise StorageError("damaged")
+        return "read"
+
+    assert reader._database.read(read) == "read"
+    with pytest.raises(StorageError, match="damaged"):  # where nobody writes, it is
+        reader._database.read(read)
+    reader.close()
+
+
 def test_a_store_for_reading_stays_one_elsewhere(kept):
     store = open_store(kept, read_only=True)
     copy = pickle.loads(pickle.dumps(store))

@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from pesky.errors import StorageError
 from pesky.extras import to_install
 from pesky.store.sql import errors
-from pesky.store.sql.file import OpenFile
+from pesky.store.sql.file import OpenFile, StillFile
 from pesky.store.sql.interruption import Interruption
 from pesky.store.sql.url import is_secret, is_uri, parse, shown
 
@@ -59,7 +59,8 @@ class Database:
         ):
             raise StorageError(f'the storage "{shown(self.url)}" does not exist: check the path.')
         self._interruption = Interruption()
-        self._engine = _sqlite(self.url, access, self._interruption) if self.is_sqlite else _postgresql(self.url)
+        self._still = StillFile(str(self.url.database)) if self.is_sqlite and access == "read" else None
+        self._engine = _sqlite(self.url, self._still, self._interruption) if self.is_sqlite else _postgresql(self.url)
         self._writer = self._engine.execution_options(pesky_begin="write")
         self._reader = self._engine
         if not self.is_sqlite and access == "read":
@@ -81,7 +82,9 @@ class Database:
 
     def read(self, work: Callable[[Connection], R]) -> R:
         """What `work` returns of one statement that only reads."""
-        return self._retrying(self._reader, work, is_repeatable=True)
+        if self._still is None:
+            return self._retrying(self._reader, work, is_repeatable=True)
+        return self._still.read(lambda: self._retrying(self._reader, work, is_repeatable=True))
 
     def write(self, work: Callable[[Connection], R], is_repeatable: bool = False) -> R:
         """What `work` returns, in a transaction: if it raises, nothing of it is kept.
@@ -201,10 +204,12 @@ class _Watch:
                     line.shutdown(socket.SHUT_RDWR)
 
 
-def _sqlite(url: URL, access: Access, interruption: Interruption) -> Engine:
-    if access == "read":
+def _sqlite(url: URL, still: StillFile | None, interruption: Interruption) -> Engine:
+    if still is not None:
         # how a file can be read may change from one moment to the next, and pages that are kept would be outdated
-        engine = create_engine(url, creator=lambda: _connect_read_only(url), poolclass=NullPool, hide_parameters=True)
+        engine = create_engine(
+            url, creator=lambda: _connect_read_only(url, still), poolclass=NullPool, hide_parameters=True
+        )
     else:
         engine = create_engine(url, hide_parameters=True, **_POOL)
 
@@ -233,18 +238,14 @@ def _text(stored: bytes) -> str | bytes:
         return stored
 
 
-def _connect_read_only(url: URL) -> sqlite3.Connection:
+def _connect_read_only(url: URL, still: StillFile) -> sqlite3.Connection:
     """A connection that cannot write, to a file or in a folder that may be read-only."""
     path = str(url.database)
     if is_uri(url):
         options = {key: value for key, value in url.query.items() if key != "uri"} | {"mode": "ro"}
         address = f"{path}?{'&'.join(f'{key}={value}' for key, value in options.items())}"
         return sqlite3.connect(address, uri=True, check_same_thread=False)
-    # SQLite reads a file with a log ahead only together with a file of its own beside it. Where that cannot be made, or
-    # would be another user's than the file, and nobody is writing, the file is read as one that does not change.
-    is_written = any(os.path.exists(f"{path}{end}") for end in ("-wal", "-journal"))
-    may_write = os.access(path, os.W_OK) and os.access(os.path.dirname(path), os.W_OK)
-    fixed = "" if is_written or may_write else "&immutable=1"
+    fixed = "&immutable=1" if still.is_still() else ""
     return sqlite3.connect(f"file:{quote(os.fsencode(path))}?mode=ro{fixed}", uri=True, check_same_thread=False)
 
 

@@ -1,15 +1,24 @@
-"""The file of an SQLite database, which may be deleted while it is open: SQLite would go on in one without a name."""
+"""The file of an SQLite database: it may be deleted while it is open, and may only be looked at."""
 
 import os
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
 
 from sqlalchemy.engine import URL
 
 from pesky.errors import StorageError
 from pesky.store.sql.url import is_uri, shown
 
+R = TypeVar("R")
+
 
 class OpenFile:
-    """The file that connections have open, if the URL says which one it is and it can be taken away meanwhile."""
+    """The file that connections have open, if the URL says which one it is and it can be taken away meanwhile.
+
+    SQLite would go on in one without a name.
+    """
 
     def __init__(self, url: URL):
         self._url = url
@@ -50,3 +59,47 @@ class OpenFile:
 def _identity(path: str) -> tuple[int, int]:
     found = os.stat(path)
     return found.st_dev, found.st_ino
+
+
+class StillFile:
+    """A file that is only looked at: while nobody writes to it, it is read as one that does not change.
+
+    SQLite would otherwise make a log and its index beside it, which a connection that only reads cannot remove. It
+    takes no locks for what does not change: whether that was so is asked afterwards.
+    """
+
+    def __init__(self, path: str):
+        self._path, self._seen = path, threading.local()
+
+    def is_still(self) -> bool:
+        """Whether this thread may read the file, from now on, as one that does not change."""
+        self._seen.state = None if getattr(self._seen, "is_written", False) else self._state()
+        return self._seen.state is not None
+
+    def read(self, work: Callable[[], R]) -> R:
+        """What `work` returns; done again, as beside those who write, where somebody wrote meanwhile."""
+        self._seen.state, self._seen.is_written = None, False
+        try:
+            result = work()
+        except Exception:
+            if self._was_still():
+                raise
+        else:
+            if self._was_still():
+                return result
+        self._seen.is_written = True
+        return work()
+
+    def _was_still(self) -> bool:
+        return self._seen.state is None or self._seen.state == self._state()
+
+    def _state(self) -> tuple[int, ...] | None:
+        """What differs once the file was written to; None if it is not there, or what was written waits beside it."""
+        for end in ("-wal", "-journal"):
+            with suppress(OSError):
+                if os.stat(f"{self._path}{end}").st_size:
+                    return None
+        with suppress(OSError):
+            found = os.stat(self._path)
+            return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        return None
