@@ -1,5 +1,6 @@
 """Errors written for the person who made the mistake: what was given, what was expected, what to do."""
 
+import reprlib
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -34,10 +35,23 @@ class ProblemChanged(StorageError):
     """The study that was opened asks something else by now: someone has continued it with another problem."""
 
 
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 60
+_short.maxlist = _short.maxtuple = _short.maxdict = 20
+
+
+def brief(given: object) -> str:
+    """What was given as Python shows it, but for the middle of what is long: a number may have hundreds of digits."""
+    try:
+        return _short.repr(given)
+    except ValueError:  # Python itself shows no number of thousands of digits
+        return "a number of thousands of digits"
+
+
 def unknown_name(kind: str, given: object, known: Iterable[str]) -> str:
     """The message for a name nobody declared, with the nearest known one when there is one."""
     names = list(known)
-    near = get_close_matches(str(given), names, n=1)
+    near = get_close_matches(given, names, n=1) if isinstance(given, str) else []
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    expected = f"expected one of {', '.join(map(repr, names))}" if names else "there are none"
-    return f"unknown {kind} {given!r}: {expected}.{hint}"
+    expected = f"expected one of {', '.join(map(brief, names))}" if names else "there are none"
+    return f"unknown {kind} {brief(given)}: {expected}.{hint}"

@@ -139,7 +139,7 @@ MISTAKES = {
     ),
     "a number with a unit": (
         "latency_ms <= 2", "size <= 400kB", "constraints[0]", "constraints",
-        "write 400 and use kB throughout, or 400_000",
+        "write 400 and use kB throughout, or 400000",
     ),
     "a parameter called as an outcome": ("units =", "error =", "parameters.error", "error =", "rename one"),
     "a top key below a table": (

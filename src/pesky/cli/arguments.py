@@ -1,6 +1,5 @@
 """Arguments that several commands share, and values as they are written on the command line."""
 
-import json
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Annotated
 import typer
 
 from pesky.errors import DataError
+from pesky.problem.fields import brief, json_in, number_in
 from pesky.problem.reading import WORDS, YES_NO
 from pesky.problem.wording import number_hint
 
@@ -53,10 +53,9 @@ def outcomes(texts: Iterable[str]) -> dict[str, float]:
 def _value(text: str, value: str) -> float:
     if value.lower() in WORDS:
         return WORDS[value.lower()]
-    try:
-        return float(value)
-    except ValueError:
-        raise DataError(f"{text!r}: expected a number, or {YES_NO}.{number_hint(value)}") from None
+    if (number := number_in(value)) is None:
+        raise DataError(f"{text!r}: expected a number, or {YES_NO}.{number_hint(value)}")
+    return number
 
 
 def params_in(what: str, given: Iterable[str]) -> dict[str, object]:
@@ -79,11 +78,11 @@ def all_params(text: str) -> dict[str, object]:
 def json_object(what: str, text: str, or_else: str = "") -> dict[str, object]:
     """The JSON object that was given as a text; `or_else` says what else might have been given."""
     try:
-        given = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise DataError(f"{what} was {text!r}, which is no JSON ({error}): expected {_OBJECT}{or_else}.") from None
+        given = json_in(text)
+    except ValueError as error:
+        raise DataError(f"{what} was {brief(text)}, which is no JSON ({error}): expected {_OBJECT}{or_else}.") from None
     if not isinstance(given, dict):
-        raise DataError(f"{what} was {text!r}: expected a JSON object, like {_OBJECT}{or_else}.")
+        raise DataError(f"{what} was {brief(text)}: expected a JSON object, like {_OBJECT}{or_else}.")
     return given
 
 

@@ -8,8 +8,9 @@ import typer
 
 from pesky.cli.arguments import AsJson, LookedAt, StudyName
 from pesky.errors import DataError
+from pesky.problem.fields import number_in
 
-_THRESHOLD = re.compile(r"(?P<name>[^<>=]+?)\s*(?P<sense>[<>]=)?\s*=?\s*(?P<value>[^<>=\s]+)")
+_THRESHOLD = re.compile(r"(?P<name>[^<>=]+)(?P<sense>[<>]?=)(?P<value>[^<>=]+)")
 """`latency_ms=2.5`, or where an outcome has two limits `ph<=7.3`."""
 
 
@@ -52,15 +53,11 @@ def _thresholds(texts: Iterable[str]) -> dict[str, float]:
     """The threshold of each outcome, or of one side of it, as they were typed."""
     found: dict[str, float] = {}
     for text in texts:
-        typed = _THRESHOLD.fullmatch(text.strip())
-        is_said = typed is not None and (typed["sense"] or "=" in text)
-        try:
-            threshold = float(typed["value"]) if typed is not None and is_said else None
-        except ValueError:
-            threshold = None
-        if typed is None or threshold is None:
+        typed = _THRESHOLD.fullmatch(text)
+        threshold = None if typed is None else number_in(typed["value"])
+        if typed is None or threshold is None or not typed["name"].strip():
             raise DataError(f"{text!r} is no threshold: expected outcome=number, like latency_ms=2.5 or 'ph<=7.3'.")
-        name = typed["name"] if typed["sense"] is None else f"{typed['name']} {typed['sense']}"
+        name = typed["name"].strip() if typed["sense"] == "=" else f"{typed['name'].strip()} {typed['sense']}"
         if name in found:
             raise DataError(f"{name!r} was given twice: leave one out.")
         found[name] = threshold

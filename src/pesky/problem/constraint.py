@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from pesky.errors import ProblemError
-from pesky.problem.fields import finite, name
-from pesky.problem.wording import how_to_write, is_number
+from pesky.errors import ProblemError, brief
+from pesky.problem.expression import check_length
+from pesky.problem.fields import finite, name, number_in
+from pesky.problem.wording import how_to_write
 
-_TEXT = re.compile(r"\s*(?P<outcome>[^<>=]*[^<>=\s])\s*(?P<sense><=|>=)\s*(?P<threshold>[^<>=\s]+)\s*")
-_YES_NO = re.compile(r"\s*(?P<outcome>[^<>=]*[^<>=\s])\s+is\s+(?P<wanted>true|false)\s*", re.IGNORECASE)
+_TEXT = re.compile(r"(?P<outcome>[^<>=]+)(?P<sense><=|>=)(?P<threshold>[^<>=]+)")
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,13 @@ class Constraint:
         object.__setattr__(self, "outcome", name("Constraint: outcome", self.outcome))
         what = f"Constraint on {self.outcome!r}"
         if self.sense not in (">=", "<=", "is"):
-            raise ProblemError(f"{what}: the sense was {self.sense!r}: expected '>=', '<=' or 'is'.")
+            raise ProblemError(f"{what}: the sense was {brief(self.sense)}: expected '>=', '<=' or 'is'.")
         if self.sense != "is":
             object.__setattr__(self, "threshold", finite(f"{what}: threshold", self.threshold))
         elif not isinstance(self.threshold, bool):
-            raise ProblemError(f"{what}: the threshold was {self.threshold!r}: expected True or False, since it 'is'.")
+            raise ProblemError(
+                f"{what}: the threshold was {brief(self.threshold)}: expected True or False, since it 'is'."
+            )
         confidence = finite(f"Constraint {self}: confidence", self.confidence)
         if not 0 < confidence < 1:
             raise ProblemError(f"Constraint {self}: confidence was {confidence}: expected a number between 0 and 1.")
@@ -58,13 +60,17 @@ class Constraint:
     @classmethod
     def parse(cls, text: str) -> "Constraint":
         """The constraint that a text like "latency_ms <= 2" states."""
-        if (yes_no := _YES_NO.fullmatch(text)) is not None:
-            return cls(yes_no["outcome"], "is", yes_no["wanted"].lower() == "true")
+        check_length(text)
+        text = text.strip()
+        outcome, verb, wanted = ["", "", "", *text.rsplit(None, 2)][-3:]
+        if outcome and verb.lower() == "is" and wanted.lower() in ("true", "false") and not set(outcome) & set("<>="):
+            return cls(outcome, "is", wanted.lower() == "true")
         match = _TEXT.fullmatch(text)
-        if match is None or not is_number(match["threshold"]):
+        threshold = None if match is None else number_in(match["threshold"])
+        if match is None or threshold is None or not match["outcome"].strip():
             hint = how_to_write(text) or (
                 "Expected an outcome, <= or >=, and a number, like 'latency_ms <= 2', or 'converged is true' for a "
                 "yes or no."
             )
             raise ProblemError(f"the constraint {text!r} does not parse. {hint}")
-        return cls(match["outcome"], ">=" if match["sense"] == ">=" else "<=", float(match["threshold"]))
+        return cls(match["outcome"].strip(), ">=" if match["sense"] == ">=" else "<=", threshold)

@@ -5,7 +5,7 @@
     signed  = { "+" | "-" } power
     power   = (number | name | "(" sum ")") [ "**" signed ]
 
-A text may come from a storage, and so from anybody: its length and its depth are limited.
+A text may come from a storage, and so from anybody: its length and its depth are limited, and no pattern goes back.
 """
 
 import re
@@ -20,7 +20,7 @@ LONGEST = 1000
 DEEPEST = 30
 """Parentheses, signs and powers within one another."""
 
-_NUMBER = r"(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])"
+_NUMBER = r"(?>\d[\d_]*+(?:\.\d*+)?|\.\d++)(?:[eE][-+]?\d++)?+(?![\w.])"
 _TOKEN = rf"(?P<number>{_NUMBER})|(?P<name>[^\W\d][\w.]*)|(?P<sign>\*\*|[-+*/()])"
 _BLANK = re.compile(r"\s*")
 _OPERATIONS = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "**": "power"}
@@ -68,11 +68,9 @@ def parsed(text: str, names: Collection[str] = ()) -> Expression | None:
     `names` are needed for those that are more than a word, like "learning rate". A ProblemError if it is too long or
     too deep.
     """
-    tokens = _tokens(text, names)
-    if tokens is None:
+    check_length(text)
+    if (tokens := _tokens(text, names)) is None:
         return None
-    if len(text) > LONGEST:
-        raise ProblemError(f"the expression {text[:40]!r}... is longer than {LONGEST} characters: {_REMEDY}")
     parser = _Parser(tokens)
     try:
         parser.sum(0)
@@ -82,6 +80,12 @@ def parsed(text: str, names: Collection[str] = ()) -> Expression | None:
         return None
     found = frozenset(step[0] for step in parser.steps if isinstance(step, tuple))
     return Expression(text.strip(), found, tuple(parser.steps))
+
+
+def check_length(text: str) -> None:
+    """Nothing, or a ProblemError for a text that is too long to be parsed."""
+    if len(text) > LONGEST:
+        raise ProblemError(f"the expression {text[:40]!r}... is longer than {LONGEST} characters: {_REMEDY}")
 
 
 _REMEDY = "write it as a function, known={'name': ...}, and constrain that."

@@ -1,20 +1,17 @@
 """The checks that every declaration shares, and the read-only mapping that problems are made of."""
 
 import inspect
+import json
 import math
 import numbers
 import operator
-import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import SupportsFloat, TypeVar
 
-from pesky.errors import ProblemError, unknown_name
+from pesky.errors import ProblemError, brief, unknown_name
 
 V = TypeVar("V")
-
-_short = reprlib.Repr()
-_short.maxstring = _short.maxother = 60
 
 
 class FrozenDict(Mapping[str, V]):
@@ -56,14 +53,6 @@ def finite(what: str, given: object) -> float:
     return value
 
 
-def brief(given: object) -> str:
-    """What was given as Python shows it, but for the middle of what is long: a number may have hundreds of digits."""
-    try:
-        return _short.repr(given)
-    except ValueError:  # Python itself shows no number of thousands of digits
-        return "a number of thousands of digits"
-
-
 def number(given: object) -> float:
     """The float of whatever is one number, also an array or a tensor of one element; NaN if it is none."""
     try:
@@ -76,6 +65,22 @@ def number(given: object) -> float:
         return math.nan
 
 
+def number_in(text: str) -> float | None:
+    """The number that a text is; None if it is none, as 1_0 is, which Python takes for 10 and nobody means."""
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
+
+
+def json_in(text: str | bytes) -> object:
+    """What a text of JSON says; a ValueError if it is none, be it nested too deeply or with too many digits."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
 def whole(what: str, given: object, least: int | None = None) -> int:
     """The given whole number, if it is one, at least `least` and small enough for a database."""
     try:
@@ -84,31 +89,31 @@ def whole(what: str, given: object, least: int | None = None) -> int:
         value = None
     if value is None or isinstance(given, bool) or (least is not None and value < least) or abs(value) >= 2**63:
         expected = "a whole number" + ("" if least is None else f", at least {least}")
-        raise ProblemError(f"{what} was {given!r}: expected {expected}.")
+        raise ProblemError(f"{what} was {brief(given)}: expected {expected}.")
     return value
 
 
 def name(what: str, given: object) -> str:
     """The given name, if it is a text that a constraint could be written with and a terminal can show."""
     if not isinstance(given, str) or not given or given != given.strip() or any(c in "<>=\n" for c in given):
-        raise ProblemError(f"{what} was {given!r}: expected a name without <, >, = or blanks around it.")
+        raise ProblemError(f"{what} was {brief(given)}: expected a name without <, >, = or blanks around it.")
     if not given.isprintable():
         odd = next(each for each in given if not each.isprintable())
-        raise ProblemError(f"{what} was {given!r}: expected a name that can be printed: leave out the {odd!r}.")
+        raise ProblemError(f"{what} was {brief(given)}: expected a name that can be printed: leave out the {odd!r}.")
     return str(given)
 
 
 def listed(what: str, given: object) -> tuple[object, ...]:
     """The given items as a tuple, if they are a list and not, say, a single text."""
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        raise ProblemError(f"{what} was {given!r}: expected a list, like [...].")
+        raise ProblemError(f"{what} was {brief(given)}: expected a list, like [...].")
     return tuple(given)
 
 
 def named(what: str, given: object) -> dict[str, object]:
     """The given mapping as a dict, if it is one and its keys are names."""
     if not isinstance(given, Mapping):
-        raise ProblemError(f"{what} was {given!r}: expected a mapping from names, like {{'name': ...}}.")
+        raise ProblemError(f"{what} was {brief(given)}: expected a mapping from names, like {{'name': ...}}.")
     return {name(f"a key of {what}", key): value for key, value in given.items()}
 
 

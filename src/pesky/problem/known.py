@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
-from pesky.errors import ProblemError, unknown_name
+from pesky.errors import ProblemError, brief, unknown_name
 from pesky.problem.expression import Expression
 from pesky.problem.fields import FrozenDict, named, number
 
@@ -91,7 +91,7 @@ def _function(outcome: str, given: object, outcomes: tuple[str, ...], yes_no: Se
     if isinstance(given, str) and _PATH.fullmatch(given):
         return Imported(given)
     if isinstance(given, str) or not callable(given):
-        raise ProblemError(f"known: the function of {outcome!r} was {given!r}: {_EXPECTED} 'prices:total'.")
+        raise ProblemError(f"known: the function of {outcome!r} was {brief(given)}: {_EXPECTED} 'prices:total'.")
     return given
 
 

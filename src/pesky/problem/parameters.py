@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from pesky.errors import ProblemError, unknown_name
-from pesky.problem.fields import brief, build, finite, listed, named, whole
+from pesky.problem.fields import brief, build, finite, listed, named, number, whole
 
 Option = str | int | float | bool
 
@@ -41,7 +41,7 @@ class Integer:
         for bound in ("low", "high"):
             given = getattr(self, bound)
             if isinstance(given, bool) or not isinstance(given, numbers.Integral):
-                raise ProblemError(f"Integer: {bound} was {given!r}: expected a whole number.")
+                raise ProblemError(f"Integer: {bound} was {brief(given)}: expected a whole number.")
             # a point of the unit cube, a float64, tells this many whole numbers apart even on a log scale
             if abs(int(given)) > 10**12:
                 raise ProblemError(f"Integer: {bound} was {brief(given)}: expected at most 10**12: change the unit.")
@@ -109,7 +109,7 @@ def to_plain(parameter: Parameter) -> dict[str, object]:
 def from_plain(what: str, given: object) -> Parameter:
     """The parameter that `to_plain` wrote."""
     if not isinstance(given, Mapping):
-        raise ProblemError(f"{what} was {given!r}: expected Real(low, high), Integer(low, high) or Choice([...]).")
+        raise ProblemError(f"{what} was {brief(given)}: expected Real(low, high), Integer(low, high) or Choice([...]).")
     fields = named(what, given)
     kind = fields.pop("type", None)
     if not isinstance(kind, str) or kind not in _TYPES:
@@ -128,7 +128,7 @@ def _said(parameter: Parameter) -> str:
 
 def _check_bounds(parameter: Real | Integer) -> None:
     if not isinstance(parameter.log, bool):
-        raise ProblemError(f"{_said(parameter)}: log was {parameter.log!r}: expected True or False.")
+        raise ProblemError(f"{_said(parameter)}: log was {brief(parameter.log)}: expected True or False.")
     if parameter.low >= parameter.high:
         raise ProblemError(f"{_said(parameter)}: expected low < high: swap them, or leave out what has only one value.")
     if parameter.log and parameter.low <= 0:
@@ -140,9 +140,9 @@ def _check_bounds(parameter: Real | Integer) -> None:
 
 def _option(given: object) -> Option:
     plain = getattr(given, "item", lambda: given)()  # numpy's scalars do not go to JSON
-    if not isinstance(plain, str | int | float) or (isinstance(plain, float) and not math.isfinite(plain)):
-        raise ProblemError(f"Choice: the option {given!r}: expected a text, a finite number, True or False.")
+    if not isinstance(plain, str) and not (isinstance(plain, int | float) and math.isfinite(number(plain))):
+        raise ProblemError(f"Choice: the option {brief(given)}: expected a text, a finite number, True or False.")
     # any other text is an option, a tab as well, but half of a surrogate pair goes into no file
     if isinstance(plain, str) and any("\ud800" <= each <= "\udfff" for each in plain):
-        raise ProblemError(f"Choice: the option {given!r}: expected a text that can be written as UTF-8.")
+        raise ProblemError(f"Choice: the option {brief(given)}: expected a text that can be written as UTF-8.")
     return plain

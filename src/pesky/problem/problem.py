@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pesky.errors import ProblemError, unknown_name
+from pesky.errors import ProblemError, brief, unknown_name
 from pesky.markup import facts
 from pesky.problem.constraint import Constraint
 from pesky.problem.dependences import check_dependences
 from pesky.problem.expression import Expression
-from pesky.problem.fields import FrozenDict, build, finite, listed, name, named
+from pesky.problem.fields import FrozenDict, build, finite, json_in, listed, name, named
 from pesky.problem.known import KnownFunction, from_paths, known_functions, to_paths, without_expressions
 from pesky.problem.outcome import Outcome, declared_outcomes
 from pesky.problem.parameter_constraints import check_names, constraint_of, expressions_of
@@ -267,10 +267,10 @@ class Problem:
     def from_json(cls, text: str) -> "Problem":
         """The problem that was written as JSON text."""
         try:
-            given = json.loads(text)
-        except json.JSONDecodeError as error:
+            given = json_in(text)
+        except ValueError as error:
             raise ProblemError(f"the problem is not JSON ({error}): expected what `to_json` wrote.") from error
-        return cls.from_dict(given)
+        return cls.from_dict(given)  # pyright: ignore[reportArgumentType]
 
 
 class _Stored(dict[str, object]):
@@ -442,8 +442,8 @@ def _noise(
             raise ProblemError(f"noise: {unknown_name('outcome', outcome, outcomes)}{hint}")
         if outcome in yes_no and deviation not in (None, 0):
             raise ProblemError(
-                f"noise: {outcome!r} is a yes or no, and {deviation!r} was given: expected 0, if the same answer comes "
-                "every time; else leave it out."
+                f"noise: {outcome!r} is a yes or no, and {brief(deviation)} was given: expected 0, if the same answer "
+                "comes every time; else leave it out."
             )
     return FrozenDict({outcome: _deviation(outcome, each.get(outcome)) for outcome in outcomes})
 
@@ -453,5 +453,5 @@ def _deviation(outcome: str, given: object) -> float | None:
         return None
     deviation = finite(f"the noise of {outcome!r}", given)
     if deviation < 0:
-        raise ProblemError(f"the noise of {outcome!r} was {given!r}: expected a standard deviation, 0 or above.")
+        raise ProblemError(f"the noise of {outcome!r} was {brief(given)}: expected a standard deviation, 0 or above.")
     return deviation

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 
 from pesky.errors import DataError
-from pesky.problem.fields import number
+from pesky.problem.fields import brief, number, number_in
 from pesky.problem.parameters import Choice, Integer, Option, Parameter
 from pesky.problem.values import by_name
 from pesky.problem.wording import number_hint
@@ -33,7 +33,7 @@ def read_outcome(name: str, given: object, *, is_yes_no: bool) -> float:
     value = read_number(given)
     if math.isnan(value):
         expected, hint = (YES_NO, "") if is_yes_no else ("a number", _hint(str(given)))
-        raise DataError(f"the outcome {name!r} was {given!r}: expected {expected}, or an empty cell.{hint}")
+        raise DataError(f"the outcome {name!r} was {brief(given)}: expected {expected}, or an empty cell.{hint}")
     return value
 
 
@@ -49,7 +49,7 @@ def read_number(given: object) -> float:
     if not isinstance(given, str):
         return number(given)
     text = given.strip().lower()
-    return float(WORDS[text]) if text in WORDS else number(_number(text))
+    return float(WORDS[text]) if text in WORDS else number(number_in(text))
 
 
 def read_value(name: str, parameter: Parameter, given: object) -> Option:
@@ -57,11 +57,12 @@ def read_value(name: str, parameter: Parameter, given: object) -> Option:
     plain = given if isinstance(given, str) else getattr(given, "item", lambda: given)()
     if isinstance(parameter, Choice):
         return _option(name, parameter, plain)
-    value = math.nan if isinstance(plain, bool) else number(_number(plain) if isinstance(plain, str) else plain)
+    value = math.nan if isinstance(plain, bool) else number(number_in(plain) if isinstance(plain, str) else plain)
     is_whole = math.isfinite(value) and value == int(value)
     if not math.isfinite(value) or (isinstance(parameter, Integer) and not is_whole):
         kind = "a whole number" if isinstance(parameter, Integer) else "a finite number"
-        raise DataError(f"the parameter {name!r} was {given!r}: expected {kind}.{number_hint(str(given))}")
+        hint = number_hint(given) if isinstance(given, str) else ""
+        raise DataError(f"the parameter {name!r} was {brief(given)}: expected {kind}.{hint}")
     return int(value) if isinstance(parameter, Integer) else value
 
 
@@ -83,13 +84,7 @@ def _option(name: str, parameter: Choice, given: object) -> Option:
             return option
         if isinstance(option, bool) and isinstance(text, str) and WORDS.get(text.lower()) is option:
             return option
-        if isinstance(option, int | float) and isinstance(text, str) and _number(text) == option:
+        if isinstance(option, int | float) and isinstance(text, str) and number_in(text) == option:
             return option
-    raise DataError(f"the parameter {name!r} was {given!r}: expected one of {', '.join(map(repr, parameter.options))}.")
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+    options = ", ".join(map(repr, parameter.options))
+    raise DataError(f"the parameter {name!r} was {brief(given)}: expected one of {options}.")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from pesky.errors import ProblemError
+from pesky.errors import ProblemError, brief
 from pesky.problem.fields import finite, listed, name, whole
 
 Failures = Literal["record", "learn", "random"]
@@ -39,7 +39,7 @@ class Task:
     ):
         names = tuple(name("Task: an outcome", each) for each in listed("Task: outcomes", outcomes))
         if not names or len(set(names)) < len(names):
-            raise ProblemError(f"Task: outcomes was {list(names)!r}: expected at least one name, none twice.")
+            raise ProblemError(f"Task: outcomes was {brief(list(names))}: expected at least one name, none twice.")
         object.__setattr__(self, "outcomes", names)
         object.__setattr__(self, "cost", cost if cost == "measured" else _positive("cost", cost, ', or "measured"'))
         object.__setattr__(self, "failures", checked_failures("Task: failures", failures))
@@ -67,7 +67,7 @@ class Resource:
     def __init__(self, tasks: Iterable[str], slots: int = 1):
         names = tuple(name("Resource: a task", each) for each in listed("Resource: tasks", tasks))
         if not names or len(set(names)) < len(names):
-            raise ProblemError(f"Resource: tasks was {list(names)!r}: expected at least one name, none twice.")
+            raise ProblemError(f"Resource: tasks was {brief(list(names))}: expected at least one name, none twice.")
         object.__setattr__(self, "tasks", names)
         object.__setattr__(self, "slots", whole("Resource: slots", slots, 1))
 
@@ -77,20 +77,20 @@ def checked_failures(what: str, given: object) -> Failures:
     for each in get_args(Failures):
         if given == each:
             return each
-    raise ProblemError(f'{what} was {given!r}: expected "record", "learn" or "random".')
+    raise ProblemError(f'{what} was {brief(given)}: expected "record", "learn" or "random".')
 
 
 def _some(what: str, given: object) -> tuple[str, ...]:
     names = tuple(name(f"{what}: one of them", each) for each in listed(what, given))
     if not names or len(set(names)) < len(names):
-        raise ProblemError(f"{what} was {list(names)!r}: expected at least one name, none twice.")
+        raise ProblemError(f"{what} was {brief(list(names))}: expected at least one name, none twice.")
     return names
 
 
 def _positive(what: str, given: object, also: str) -> float:
     if isinstance(given, str):
-        raise ProblemError(f"Task: {what} was {given!r}: expected a number{also}.")
+        raise ProblemError(f"Task: {what} was {brief(given)}: expected a number{also}.")
     value = finite(f"Task: {what}", given)
     if value <= 0:
-        raise ProblemError(f"Task: {what} was {given!r}: expected a number above 0{also}.")
+        raise ProblemError(f"Task: {what} was {brief(given)}: expected a number above 0{also}.")
     return value

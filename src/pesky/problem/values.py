@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pesky.errors import DataError, unknown_name
+from pesky.problem.fields import brief, number
 from pesky.problem.parameters import Choice, Integer, Option, Parameter
 
 
@@ -13,7 +14,7 @@ def by_name(parameters: Mapping[str, Parameter], given: object) -> Mapping[str, 
     """The given values of parameters, if they are by name; a DataError if not."""
     if not isinstance(given, Mapping):
         expected = ", ".join(f"{name!r}: ..." for name in parameters)
-        raise DataError(f"the parameters were {given!r}: expected a mapping like {{{expected}}}.")
+        raise DataError(f"the parameters were {brief(given)}: expected a mapping like {{{expected}}}.")
     return given
 
 
@@ -27,7 +28,7 @@ def check_params(parameters: Mapping[str, Parameter], params: Mapping[str, objec
         if name not in params:
             raise DataError(f"the parameter {name!r} is missing: {expected}")
         if not belongs(parameter, params[name]):
-            raise DataError(f"the parameter {name!r} was {params[name]!r}: {expected}")
+            raise DataError(f"the parameter {name!r} was {brief(params[name])}: {expected}")
 
 
 def check_kinds(parameters: Mapping[str, Parameter], params: Mapping[str, object]) -> None:
@@ -38,7 +39,7 @@ def check_kinds(parameters: Mapping[str, Parameter], params: Mapping[str, object
     for name, parameter in parameters.items():
         if not is_of_kind(parameter, params[name]):
             kind = _expectation(parameter).partition(" from ")[0]
-            raise DataError(f"the parameter {name!r} was {params[name]!r}: expected {kind}.")
+            raise DataError(f"the parameter {name!r} was {brief(params[name])}: expected {kind}.")
 
 
 def is_of_kind(parameter: Parameter, value: object) -> bool:
@@ -47,7 +48,7 @@ def is_of_kind(parameter: Parameter, value: object) -> bool:
         return isinstance(value, Option)
     if isinstance(value, bool) or not isinstance(value, numbers.Integral | numbers.Real):
         return False
-    return isinstance(value, numbers.Integral) if isinstance(parameter, Integer) else math.isfinite(value)
+    return isinstance(value, numbers.Integral) if isinstance(parameter, Integer) else math.isfinite(number(value))
 
 
 def _expectation(parameter: Parameter) -> str:

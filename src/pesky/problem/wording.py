@@ -2,6 +2,8 @@
 
 import re
 
+from pesky.problem.fields import number_in
+
 _SIGNS = {"≤": "<=", "≥": ">=", "=<": "<=", "=>": ">=", "==": "=", "≠": "!="}
 _SIGN = re.compile("<=|>=|" + "|".join([*_SIGNS, "!=", "[<>=]"]))
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -10,7 +12,9 @@ _ANSWERS = {"true": "true", "yes": "true", "1": "true", "false": "false", "no": 
 _ANSWERED = re.compile(rf"(?P<outcome>.*\S)\s+is\s+(?P<answer>{'|'.join(_ANSWERS)})", re.IGNORECASE)
 
 
-_WITH_UNIT = re.compile(r"(?P<number>[-+]?[\d._]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\W\d_]+|%)")
+_LONGEST = 100
+"""Characters of what is nearly a number."""
+_WITH_UNIT = re.compile(r"(?P<number>[-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\W\d_]+|%)")
 _FACTORS = {"k": 1e3, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30, "%": 0.01}
 """Of units that are nothing but a number; a k, but neither an m nor a g."""
 
@@ -55,7 +59,9 @@ def how_to_write(text: str) -> str | None:
 
 def number_hint(text: str) -> str:
     """What to write for a number with a decimal comma or a unit, like 1,5 and 400kB; nothing for what is none."""
-    return _comma_hint(text) or _unit_hint(text)
+    if len(text) > _LONGEST:
+        return ""
+    return _comma_hint(text) or _unit_hint(text) or _underscore_hint(text)
 
 
 def _comma_hint(text: str) -> str:
@@ -65,17 +71,18 @@ def _comma_hint(text: str) -> str:
 
 def _unit_hint(text: str) -> str:
     match = _WITH_UNIT.fullmatch(text.strip())
-    if match is None:
+    if match is None or not is_number(match["number"]):
         return ""
     factor = _FACTORS.get(match["unit"].lower())
-    whole = "" if factor is None else f", or {float(match['number'].replace('_', '')) * factor:_.15g}"
+    whole = "" if factor is None else f", or {float(match['number']) * factor:.15g}"
     return f" A number has no unit: write {match['number']} and use {match['unit']} throughout{whole}."
 
 
+def _underscore_hint(text: str) -> str:
+    plain = text.strip().replace("_", "")
+    return f" A number is written without '_': write {plain}." if plain != text.strip() and is_number(plain) else ""
+
+
 def is_number(text: str) -> bool:
-    """Whether the text is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    """Whether the text is a number, be it infinite or NaN."""
+    return number_in(text) is not None

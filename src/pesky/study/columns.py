@@ -75,7 +75,7 @@ def is_like(column: str, name: str) -> bool:
 
 
 def _bare(text: str) -> str:
-    return re.sub(r"[\W_]+", "", re.sub(r"\(.*?\)|\[.*?\]", "", text)).casefold()
+    return re.sub(r"[\W_]+", "", re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", text)).casefold()
 
 
 def listed(names: Iterable[object]) -> str:

@@ -111,7 +111,8 @@ def names_of(keys: Iterable[str], taken: Collection[str] = ()) -> dict[str, str]
     """A name for each key with which a constraint can be written, that is none of those taken."""
     found: dict[str, str] = {}
     for key in keys:
-        words = re.sub(r"\s*<+=?\s*", " below ", re.sub(r"\s*>+=?\s*", " above ", key)).replace("=", " is ")
+        words = " above ".join(part.strip() for part in re.split(">+=?", key))
+        words = " below ".join(part.strip() for part in re.split("<+=?", words)).replace("=", " is ")
         name = "".join(each if each.isprintable() else " " for each in words).strip() or "unnamed"
         name = f"constraint {name}" if name in taken or name.isdigit() else name
         while name in taken or name in found.values():

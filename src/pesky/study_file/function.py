@@ -13,6 +13,7 @@ from importlib.machinery import PathFinder
 
 from pesky.errors import PeskyError
 from pesky.problem import Option
+from pesky.problem.fields import brief
 
 
 class CallError(PeskyError):
@@ -36,12 +37,14 @@ class Function:
     @classmethod
     def parse(cls, text: str, folder: str) -> "Function":
         """The function that a text like "toy:measure" names; a CallError that says how to write it if none."""
-        match = re.fullmatch(r"([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)", text.strip())
+        text = text.strip()
+        match = re.fullmatch(r"([A-Za-z_][\w.]*):([A-Za-z_][\w.]*)", text)
         if match is not None and not match[1].endswith(".py"):
             return cls(folder, match[1], match[2])
-        meant = re.fullmatch(r"(?:\./)?([\w./]*?\w+?)(?:\.py)?[:.](\w+)", text.strip())
-        hint = f": did you mean {meant[1].replace('/', '.') + ':' + meant[2]!r}?" if meant else "."
-        raise CallError(f"was {text!r}: expected a module and a function in it, like 'toy:measure'{hint}")
+        meant = re.fullmatch(r"([\w./]+)[:.](\w+)", text)
+        module = meant[1].removeprefix("./").removesuffix(".py").replace("/", ".") if meant else ""
+        hint = f": did you mean {module + ':' + meant[2]!r}?" if meant and not module.endswith(".") else "."
+        raise CallError(f"was {brief(text)}: expected a module and a function in it, like 'toy:measure'{hint}")
 
     def __setstate__(self, state: dict[str, str]) -> None:
         self.__dict__.update(state)
