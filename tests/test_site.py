@@ -63,6 +63,21 @@ def test_every_page_is_in_the_navigation_once():
     assert sorted(shown) == sorted(there | {f"notebooks/{file.stem}.md" for file in NOTEBOOKS})
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=name_of)
+def test_pages_are_of_today(page: Path):
+    """History is in docs/archive: a reader of a guide looks for what is."""
+    if not name_of(page).startswith(ARCHIVE):
+        assert (
+            re.findall(r"earlier version|version before|older version of pesky|did before|tried\.md", guidance(page))
+            == []
+        )
+
+
+def guidance(page: Path) -> str:
+    """Its text, without the one link to the archive that METHOD has."""
+    return page.read_text().replace("(archive/tried.md)", "")
+
+
 def explained() -> Iterator[str]:
     """The dotted names that the reference pages ask mkdocstrings for."""
     for page in ROOT.glob("docs/reference/*.md"):
@@ -141,6 +156,7 @@ def test_the_site_has_no_warnings_and_needs_no_network(tmp_path: Path):
     )
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
     assert [*tmp_path.rglob("*.py*"), *tmp_path.rglob("__pycache__")] == []  # what makes the site is no part of it
+    assert not (tmp_path / "archive").exists()  # nor is history, and no search finds it
     pages = {page: page.read_text() for page in tmp_path.rglob("*.html")}
     there = {page: set(re.findall(r'\bid="([^"]+)"', text)) for page, text in pages.items()}
     assert {path for path in explained() if not any(path in each for each in there.values())} == set()
