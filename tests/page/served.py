@@ -12,7 +12,7 @@ from pesky.errors import PeskyError
 from pesky.page.app import Page
 from pesky.page.background import Background
 from pesky.page.connections import PatientProtocol
-from pesky.page.server import server_of
+from pesky.page.server import address_of, server_of
 from pesky.page.source import Source
 from pesky.page.work import Work, answered
 from pesky.show import Findings
@@ -85,7 +85,7 @@ def served(page: Page, token: str | None = None, protocol: type[PatientProtocol]
         thread.start()
         page.drawings.start()
         try:
-            yield f"http://127.0.0.1:{bound.getsockname()[1]}/" + (f"#token={token}" if token else "")
+            yield address_of("127.0.0.1", bound.getsockname()[1], token)
         finally:
             server.should_exit = True
             thread.join()

@@ -15,6 +15,7 @@ from pesky.page.drawings import NAMES
 from pesky.show import Findings
 
 TOKEN = "a-token-of-this-test"
+ODD = "+&=#'\"<>`{|}\\^~?/:@;,$!*()[]"
 UNTIL = """new Promise(done => {
   let wait = WAIT;
   const look = () => {
@@ -236,6 +237,17 @@ def test_without_the_token_nothing_is_seen_and_it_can_be_typed():
     assert "token" in seen.answers[0]
     assert seen.answers[2] == study.name
     assert all("401" in each for each in seen.errors)
+
+
+@needs_chromium
+@pytest.mark.parametrize(("token", "is_typed"), [(f"{ODD}%41%zz", False), (f"{ODD}%zz", True)])
+def test_a_token_of_odd_signs_opens_the_page_from_the_address(token: str, is_typed: bool):
+    study = made("one")
+    with served(page_of(study), token) as address:
+        opened = f"{address.partition('#')[0]}#token={token}" if is_typed else address
+        seen = visit(opened, until("return document.querySelector('h1')?.textContent"), "location.hash")
+    assert seen.errors == []
+    assert seen.answers == [study.name, ""]
 
 
 @needs_chromium

@@ -4,7 +4,7 @@ import pytest
 from page.asgi import request
 from starlette.responses import JSONResponse
 
-from pesky.page.guard import Guard, is_loopback, is_served
+from pesky.page.guard import Guard, is_loopback
 
 TOKEN = "a token of this test"
 
@@ -97,10 +97,12 @@ def test_what_the_network_reaches_is_asked_for_by_an_address_or_the_names_of_the
 ):
     monkeypatch.setattr("socket.gethostname", lambda: "Bench")
     monkeypatch.setattr("socket.getfqdn", lambda: "bench.lab.example")
-    for name in ("192.168.1.5", "bench", "bench.lab.example", "localhost", "fe80::1"):
-        assert is_served(name, "0.0.0.0"), name
-    for name in ("evil.example", "", "bench.evil.example"):
-        assert not is_served(name, "0.0.0.0"), name
+    guarded = Guard(app, "0.0.0.0", None)
+    monkeypatch.setattr("socket.getfqdn", None)  # is not asked again for each request
+    for name in ("192.168.1.5", "bench", "BENCH:8765", "bench.lab.example.", "localhost", "127.0.0.1", "[fe80::1]:1"):
+        assert request(guarded, "/", host=name).status == 200, name
+    for name in ("evil.example", "", "bench.evil.example", "0.0.0.0.evil.example", "2130706433.evil", "bench@evil"):
+        assert request(guarded, "/", host=name).status == 421, name
     assert is_loopback("127.0.0.9")
     assert not is_loopback("bench")
 

@@ -2,11 +2,12 @@
 
 import socket
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from pesky.errors import PeskyError, StorageError
-from pesky.page.server import listening, serve, token_for
+from pesky.page.server import address_of, listening, serve, token_for
 from pesky.page.source import Source
 
 FILE = """\
@@ -44,6 +45,19 @@ def test_the_network_writes_nothing_without_a_token_that_was_chosen():
 def test_a_token_that_is_none_is_refused(token: str):
     with pytest.raises(PeskyError, match="12 letters"):
         token_for("127.0.0.1", token, write=True)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "::", "::1", "bench"])
+@pytest.mark.parametrize("token", [None, "a+b&c=%41#d'\"<>`{|}\\^~", "https://evil.example/?#"])
+def test_the_address_that_is_printed_has_the_whole_token_whatever_signs_it_has(
+    host: str, token: str | None, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("socket.gethostname", lambda: "this")
+    found = urlsplit(address_of(host, 8765, token))
+    assert found.hostname == {"0.0.0.0": "this", "::": "this"}.get(host, host)
+    assert (found.scheme, found.port, found.path, found.query) == ("http", 8765, "/", "")
+    assert unquote(found.fragment) == (f"token={token}" if token else "")
+    assert token_for(host, token, write=False) == token
 
 
 def test_a_port_that_is_taken_is_said():

@@ -8,7 +8,7 @@ without the token, which the page sends in a header: no browser does that by its
 import ipaddress
 import secrets
 import socket
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -58,19 +58,23 @@ def name_in(host: str) -> str:
         return ""
 
 
-def is_served(name: str, host: str) -> bool:
-    """Whether a page that is served at the address `host` may be asked for by this name.
+def names_at(host: str) -> frozenset[str]:
+    """The names of this machine by which a page that is served at the address `host` may be asked for."""
+    if is_loopback(host):
+        return frozenset({"localhost"})
+    return frozenset(each.lower() for each in ("localhost", host, socket.gethostname(), socket.getfqdn()) if each)
+
+
+def is_served(name: str, host: str, names: Collection[str]) -> bool:
+    """Whether a page that is served at the address `host` may be asked for by this name: one of these, or an address.
 
     Never by any other name than the machine's own: an address cannot be pointed elsewhere, a name can.
     """
-    if is_loopback(host):
-        return is_loopback(name)
     try:
-        ipaddress.ip_address(name)
-        return True
+        address = ipaddress.ip_address(name)
     except ValueError:
-        own = {"localhost", host.lower(), socket.gethostname().lower(), socket.getfqdn().lower()}
-        return bool(name) and name in own
+        return name in names
+    return address.is_loopback or not is_loopback(host)
 
 
 class Guard:
@@ -84,6 +88,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, host: str, token: str | None) -> None:
         self._app, self._host, self._token = app, host, token
+        self._names = names_at(host)  # once: to find them may take seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request, or say why not."""
@@ -106,7 +111,7 @@ class Guard:
     def _refusal(self, scope: Scope) -> Refusal | None:
         headers, path = Headers(scope=scope), scope["path"]
         host = headers.get("host", "")
-        if not is_served(name_in(host), self._host):
+        if not is_served(name_in(host), self._host, self._names):
             return Refusal(421, f"nothing is served as {host[:100]!r} here: use the address that `pesky page` printed.")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin") and path != "/":
             return Refusal(403, "the request came from another site: open the page itself.")

@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from pesky.errors import PeskyError
 from pesky.extras import to_install
@@ -102,7 +103,7 @@ def serve(
     with listening(host, port) as bound:
         source.prepare(write=write)
         page = Page(source, write=write)
-        address = f"http://{_in_url(host)}:{bound.getsockname()[1]}/" + (f"#token={token}" if token else "")
+        address = address_of(host, bound.getsockname()[1], token)
         how = "for reading and writing" if write else "for reading"
         say(f"{source.shown}, {how}: {address}")
         if not is_loopback(host):
@@ -116,8 +117,9 @@ def serve(
             page.end()
 
 
-def _in_url(host: str) -> str:
-    """The address as one is written in a URL that can be opened here."""
+def address_of(host: str, port: int, token: str | None) -> str:
+    """What is opened in a browser to see a page that is served there."""
     if host in ("0.0.0.0", "::", ""):
-        return socket.gethostname()
-    return f"[{host}]" if ":" in host else host
+        host = socket.gethostname()
+    behind = f"#token={quote(token, safe='')}" if token else ""
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/{behind}"

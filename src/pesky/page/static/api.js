@@ -2,10 +2,14 @@
 // tab, and goes into a header of every request.
 "use strict";
 
-const found = new URLSearchParams(location.hash.slice(1)).get("token");
+const found = /^#token=(.+)$/.exec(location.hash);
 if (found) {
-  sessionStorage.setItem("token", found);
+  sessionStorage.setItem("token", unescaped(found[1]));
   history.replaceState(null, "", location.pathname + location.search);
+}
+
+function unescaped(text) { // a token is of ASCII; a % that was typed as it is stays
+  return text.replace(/%[0-9a-f]{2}/gi, (found) => String.fromCharCode(parseInt(found.slice(1), 16)));
 }
 
 export class Refused extends Error {
