@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 from stopwatch import Stopwatch
@@ -201,9 +202,10 @@ def test_a_child_that_is_ended_together_with_its_parent_has_not_crashed(tmp_path
     import psutil
 
     children = psutil.Process(program.pid).children(recursive=True)
-    assert len(children) == 2
+    assert len(children) == 4  # each below the process that sees to its end
     for child in children:
-        child.terminate()
+        with suppress(psutil.NoSuchProcess):  # the one above it has passed it on already
+            child.terminate()
     time.sleep(0.3)
     program.terminate()
     program.communicate(timeout=60)

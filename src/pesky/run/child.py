@@ -9,14 +9,10 @@ torch along. What arrives, and what it answers, each time behind the number of t
     ("stop",)                                    it ends as any program does
 """
 
-import fcntl
 import os
 import pickle
 import runpy
-import select
-import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -69,35 +65,12 @@ def _called(function: Callable[..., Any], arguments: bytes) -> tuple[str, bytes]
         return "raised", sent
 
 
-def die_with(lifeline: int, *, by_kernel: bool = hasattr(fcntl, "F_SETSIG")) -> None:
-    """See to it that this process and what it starts are killed once the far end of the pipe `lifeline` is closed.
-
-    The far end is the parent's, and is closed however the parent ends. Linux does the killing by itself, even while a
-    function does not let other threads run; and no thread stands in the way of a function that forks.
-    """
-    if by_kernel:
-        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
-        fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
-        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
-        if select.select([lifeline], [], [], 0)[0]:  # it was closed before the kernel was told
-            _await_end(lifeline)
-    else:
-        threading.Thread(target=_await_end, args=[lifeline], daemon=True).start()
-
-
-def _await_end(lifeline: int) -> None:
-    os.read(lifeline, 1)
-    os.killpg(0, signal.SIGKILL)
-
-
-def _start(connection: int, lifeline: int) -> None:
-    for handle in (connection, lifeline):  # for this process, not for the programs that it starts
-        os.set_inheritable(handle, False)
-    die_with(lifeline)
+def _start(connection: int) -> None:
+    os.set_inheritable(connection, False)  # for this process, not for the programs that it starts
     # what a function prints is seen when it prints it, and is not lost if it is killed
     sys.stdout.reconfigure(line_buffering=True)  # pyright: ignore[reportAttributeAccessIssue]
     main(Connection(connection))
 
 
 if __name__ == "__main__":
-    _start(*map(int, sys.argv[1:]))
+    _start(int(sys.argv[1]))

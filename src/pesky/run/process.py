@@ -10,6 +10,8 @@ from contextlib import suppress
 from multiprocessing.connection import Pipe
 from typing import IO, Any
 
+from pesky.run.reaped import Reaped
+
 Output = int | IO[Any] | None
 """Where children print: a file or subprocess.DEVNULL; None is this process's standard error."""
 
@@ -30,26 +32,26 @@ class Process:
 
     def __init__(self, output: Output) -> None:
         self._connection, theirs = Pipe()
-        watched, self._lifeline = os.pipe()
         self._is_buried = False
         self._slots: dict[bytes, int] = {}
         self._calls = 0
         try:
-            self.process = subprocess.Popen(
+            self._program = Reaped(
                 # -P: the directory of the script is not for imports
-                [sys.executable, "-P", _SCRIPT, str(theirs.fileno()), str(watched)],
+                [sys.executable, "-P", _SCRIPT, str(theirs.fileno())],
+                signal.SIGKILL,
+                pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=2 if output is None else output,
                 stderr=2 if output is None else output,
-                pass_fds=(theirs.fileno(), watched),
                 start_new_session=True,
             )
         except BaseException:
-            self._close()
+            self._connection.close()
             raise
         finally:
             theirs.close()
-            os.close(watched)
+        self.process = self._program.process
 
     def answer(self, code: bytes, kind: str, arguments: bytes, timeout: float | None) -> tuple[Any, ...] | None:
         """What the child answers to a call of the pickled function: see `child`, or None if it takes too long.
@@ -84,13 +86,9 @@ class Process:
         except OSError as error:
             raise EOFError from error
 
-    def signal(self, number: int) -> bool:
-        """Send a signal to the child and all that it started, and say whether any of them is left."""
-        try:
-            os.killpg(self.process.pid, number)
-        except (ProcessLookupError, PermissionError):  # macOS does not permit what concerns the dead
-            return False
-        return True
+    def kill(self) -> None:
+        """Have the child and all that it started killed, from any thread."""
+        self._program.end()
 
     def stop(self) -> None:
         """End the child as any program ends, or by force if it takes its time."""
@@ -100,25 +98,15 @@ class Process:
 
     def end(self) -> None:
         """End the child and all that it started, first kindly."""
-        self.signal(signal.SIGTERM)
-        until = time.monotonic() + TERMINATE_SECONDS
-        while self.process.poll() is None or self.signal(0):
-            if time.monotonic() >= until:
-                break
-            time.sleep(0.01)
-        self.bury(0)
+        self.process.terminate()
+        self.bury(TERMINATE_SECONDS)
 
     def bury(self, seconds: float) -> int:
         """The exit status of a child that ends by itself, or by force after so many seconds; nothing of it is left."""
         if not self._is_buried:
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(seconds)
-            self.signal(signal.SIGKILL)
-            self.process.wait()
-            self._close()
+            self._program.bury()
+            self._is_buried = True
+            self._connection.close()
         return self.process.returncode
-
-    def _close(self) -> None:
-        self._is_buried = True
-        self._connection.close()
-        os.close(self._lifeline)

@@ -34,7 +34,8 @@ class Processes(Executor):
     Functions travel by value where they have to (lambdas, closures, functions of a script or a notebook), so that the
     script is not run again. Children have the working directory, `sys.path` and `sys.argv` of this process and print
     to its standard error, or to `output`. Ctrl-C in the terminal does not reach them; they are killed when this
-    process ends, in whatever way, and so are the programs that they started, unless these left the process group.
+    process ends, in whatever way, and so is all that they started: on Linux all of it, elsewhere what has not left the
+    process group.
     """
 
     def __init__(self, count: int, *, output: Output = None) -> None:
@@ -145,7 +146,7 @@ class _Keeper(threading.Thread):
         """Kill the child, from another thread."""
         self._is_killed = True  # before the look at the child: `_living` kills one that is just being started
         if (child := self._child) is not None and child.process.returncode is None:
-            child.signal(signal.SIGKILL)
+            child.kill()
 
     def _next(self) -> "_Call | None":
         try:
@@ -197,7 +198,7 @@ class _Keeper(threading.Thread):
             except OSError as error:
                 raise WorkerDied(f"a child process could not be started: {error}") from error
             if self._is_killed:
-                self._child.signal(signal.SIGKILL)
+                self._child.kill()
         return self._child
 
 

@@ -1,20 +1,19 @@
 """A program named in a study file, as a callable: parameters in on standard input, outcomes out on standard output."""
 
 import json
-import os
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 from collections import deque
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from pesky.problem import Option
+from pesky.run.reaped import Reaped
 from pesky.study_file.output import Output, Pipe, Tail
 from pesky.text import colored, harmless, one_line
 
@@ -23,12 +22,6 @@ LAST = 200
 
 MOST = 2**20
 """Bytes at the end of a program's standard output that are kept: the outcomes are to be found there."""
-
-GRACE = 2
-"""Seconds from the request to end, SIGTERM, to the end, SIGKILL."""
-
-# Reading ends when the process that holds the other end has died, in whatever way; then the whole group is ended.
-GUARD = ("/bin/sh", "-c", f"trap '' TERM; read -r never; kill -s TERM 0; sleep {GRACE}; kill -s KILL 0")
 
 
 class CommandError(RuntimeError):
@@ -79,25 +72,16 @@ class Command:
         """The program's exit status; when this returns, or this process dies, all that it started is killed."""
         if self.program is None:
             raise CommandMistake(f"{self.arguments[0]!r} is no program, neither in {self.folder} nor on the PATH")
-        with (
-            _group() as group,
-            subprocess.Popen(
-                [self.program, *self.arguments[1:]],
-                cwd=self.folder,
-                stdin=given,
-                stdout=out.fileno(),
-                stderr=messages.fileno(),
-                process_group=group,
-            ) as process,
-        ):
-            try:
-                return process.wait()
-            except BaseException:  # Ctrl-C, where measurements run in this very process
-                _kill(group, signal.SIGTERM)
-                with suppress(subprocess.TimeoutExpired):
-                    process.wait(GRACE)
-                _kill(group, signal.SIGKILL)
-                raise
+        with Reaped(
+            [self.program, *self.arguments[1:]],
+            signal.SIGTERM,
+            cwd=self.folder,
+            stdin=given,
+            stdout=out.fileno(),
+            stderr=messages.fileno(),
+            process_group=0,
+        ) as reaped:
+            return reaped.process.wait()
 
     def _chosen(self, printed: object) -> dict[str, object]:
         if isinstance(printed, int | float) and len(self.outcomes) == 1:
@@ -110,21 +94,6 @@ class Command:
         if missing:
             raise CommandMistake(f"{self} printed {shown}, without {', '.join(map(repr, missing))}")
         return printed
-
-
-@contextmanager
-def _group() -> Iterator[int]:
-    """A process group that is killed as a whole at the end, and is ended also if this process dies before."""
-    with subprocess.Popen(GUARD, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, process_group=0) as guard:
-        try:
-            yield guard.pid
-        finally:  # what the program left running goes too
-            _kill(guard.pid, signal.SIGKILL)
-
-
-def _kill(group: int, number: int) -> None:
-    with suppress(ProcessLookupError, PermissionError):  # macOS does not permit what concerns the dead
-        os.killpg(group, number)
 
 
 def _pass_on(line: str, kept: deque[str]) -> None:
