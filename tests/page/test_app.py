@@ -1,5 +1,6 @@
 """What the page is told of studies, and which changes are taken."""
 
+import json
 import math
 import sqlite3
 import time
@@ -9,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from page.asgi import Answer, request
 from page.served import database, page_of
-from show.studies import LONG, SCRIPT, made
+from show.studies import LONG, SCRIPT, found, made
 from study.quick import COUPLED, SPLIT, quick
 
 from pesky import Choice, Integer, Problem, Real, Study, Task
@@ -183,6 +184,13 @@ def test_the_pictures_are_those_of_the_report():
     assert request(page_of(made("one")).app(), "/api/picture?study=x&name=progress").status == 404
 
 
+def test_the_answer_is_drawn():
+    study = made("one")
+    page = page_of(study, findings={study.identity: found("one")})
+    drawn = page._asking.call("draw", study=study.identity, name="answer", renew=False)
+    assert json.loads(drawn["content"])["facts"]
+
+
 def test_the_page_has_what_it_asks_for_and_nothing_else():
     app = page_of(made("one")).app()
     assert b"/static/page.js" in request(app, "/").body
@@ -340,18 +348,31 @@ def test_a_revision_that_is_none_is_refused_in_words(bench: Bench, since: str):
 NONE_OF_IT = [None, True, -1, 10**30, 10**400, 1e308, "\ud800", "\0", "x" * 10_000, [], [[]], {"": None}, {"\ud800": 1}]
 
 
+FIELDS = {
+    "ask": ("study", "problem", "task"),
+    "tell": ("id", "outcomes"),
+    "fail": ("id", "reason"),
+    "abandon": ("id",),
+    "correct": ("id", "outcomes", "reason"),
+    "exclude": ("id", "reason"),
+    "include": ("id", "reason"),
+    "enqueue": ("params", "task"),
+    "add": ("params", "outcomes"),
+}
+
+
 @pytest.mark.parametrize("name", ["ask", *CHANGES])
 def test_no_value_of_any_field_is_an_error_of_pesky(bench: Bench, name: str):
     known, app = asked(bench.page, "/api/study"), bench.page.app()
     bench.study.ask("score")
     right = {"study": known["study"], "problem": known["problem"], "id": 0, "params": {"x": 0.5, "y": 0.5}}
     right |= {"outcomes": {"f": 1.0}, "reason": "r", "task": "score"}
-    fields = ("study", "problem", "task") if name == "ask" else tuple(right)
     for value in NONE_OF_IT:
-        inner = [("params", {"x": value, "y": 0.5}), ("outcomes", {"f": value})]
-        for field, given in [*((field, value) for field in fields), *(inner if name != "ask" else [])]:
-            answer = request(app, f"/api/change/{name}", {**right, field: given})
-            assert answer.status < 500, (field, answer.said)
+        inner = {"params": {"x": value, "y": 0.5}, "outcomes": {"f": value}}
+        for field in FIELDS[name]:
+            for given in [value, inner[field]] if field in inner else [value]:
+                answer = request(app, f"/api/change/{name}", {**right, field: given})
+                assert answer.status < 500, (field, answer.said)
 
 
 @pytest.mark.parametrize("study", ["\ud800", "\0", "x" * 100_000])

@@ -5,6 +5,7 @@ import time
 import urllib.request
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
 from itertools import repeat
 from urllib.parse import urlsplit
 
@@ -28,7 +29,7 @@ class Hasty(PatientProtocol):
     room = 4
     patience = 0.5
 
-    @property
+    @cached_property
     def is_near(self) -> bool:
         return self.client is not None and self.client[0] == NEAR
 

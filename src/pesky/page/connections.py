@@ -6,6 +6,7 @@ that others are not answered. This machine's own clients and those of the networ
 """
 
 import asyncio
+from functools import cached_property
 from typing import cast
 
 import h11
@@ -25,7 +26,7 @@ class PatientProtocol(H11Protocol):
     """When the client began to be waited for, in the loop's time."""
     _timer: asyncio.TimerHandle | None = None
 
-    @property
+    @cached_property
     def is_near(self) -> bool:
         """Whether the client is on this machine."""
         return self.client is not None and is_loopback(self.client[0])
