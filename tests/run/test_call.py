@@ -1,10 +1,12 @@
 """A user's function may do anything: the report tells it in numbers and words."""
 
+import json
 import math
 import pickle
 import runpy
 import sys
 import time
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -239,3 +241,64 @@ def test_the_file_can_be_run_alone() -> None:
     assert alone["measure"](lambda params: params["x"], {"x": 2})[:2] == ({BARE: 2.0}, None)
     imported = {value.__name__ for value in alone.values() if isinstance(value, type(sys))}
     assert imported <= sys.stdlib_module_names
+
+
+class Pretends:
+    """Something whose parts are endless."""
+
+    def __repr__(self) -> str:
+        return "x" * 10**6
+
+
+BIG = 10**8
+HUGE: dict[str, Callable[[], Any]] = {
+    "text": lambda: {"f": 1.0, "note": "x" * BIG},
+    "bytes": lambda: {"f": 1.0, "note": b"x" * BIG},
+    "array": lambda: {"f": 1.0, "note": np.zeros((1000, 1000, 10))},
+    "tensor": lambda: {"f": 1.0, "note": torch.zeros(10**7)},
+    "texts": lambda: {"f": 1.0, "note": [["y" * 10**5] * 1000] * 1000},
+    "integer": lambda: {"f": 1.0, "note": 1 << 10**7, "in": [[1 << 10**5]]},
+    "key": lambda: {"f": 1.0, "k" * BIG: 2.0, "in": {"k" * BIG: 3}},
+    "object": lambda: {"f": 1.0, "note": Pretends(), "in": [Pretends()] * 1000},
+}
+
+
+@pytest.mark.parametrize("what", HUGE)
+def test_what_leaves_the_process_is_short_however_much_was_returned(what: str) -> None:
+    value = HUGE[what]()
+    report = measure(lambda params: value, {})
+    assert len(pickle.dumps(report)) < 2 * 10**6
+    checked = check(report, ["f"])
+    assert checked[:2] == ({"f": 1.0}, None)
+    json.dumps(checked.attributes)
+
+
+def test_a_hundred_thousand_names_are_refused_in_words() -> None:
+    report = measure(lambda params: {str(i): 1.0 for i in range(100_000)}, {})
+    assert report.error == "returned 100000 names: expected the outcomes, and no more than 10000 in all"
+
+
+def test_an_error_of_a_hundred_megabytes_is_told_shortly() -> None:
+    def fail(params: Any) -> None:
+        raise ValueError("x" * BIG)
+
+    report = measure(fail, {})
+    assert str(report.error).startswith("ValueError: xxx")
+    assert len(pickle.dumps(report)) < 10**5
+
+
+def test_an_array_within_bounds_is_kept_as_it_is() -> None:
+    returned = {"f": 1.0, "a": np.arange(6.0).reshape(2, 3), "b": np.float32(0.5), "c": np.array(3)}
+    assert measure(lambda params: returned, {}).returned == {
+        "f": 1.0, "a": [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]], "b": 0.5, "c": 3,
+    }  # fmt: skip
+
+
+def test_texts_of_a_kind_of_their_own_leave_as_texts() -> None:
+    class Own(str):
+        def __str__(self) -> str:
+            return self
+
+    report = returned({Own("f"): 1.0, Own("note"): {Own("in"): 1}})
+    assert [type(key) for key in report.returned or {}] == [str, str]
+    assert pickle.loads(pickle.dumps(report)).returned == {"f": 1.0, "note": {"in": 1}}

@@ -378,6 +378,58 @@ def test_children_die_with_a_script(tmp_path: Path, ending: str) -> None:
     until(lambda: all(is_gone(pid) for pid in started))
 
 
+# -- what comes back ---------------------------------------------------------------------------------------------------
+
+
+RETURNS = """
+import resource
+from pesky.run.processes import Processes
+with Processes(1) as processes:
+    processes.call(lambda params: 1.0, {}).result()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    report = processes.call(lambda params: {"f": 1.0, "note": "x" * 3 * 10**8}, {}).result()
+    assert report.outcomes == {"f": 1.0}, report
+    print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads kilobytes")
+def test_a_text_of_300_megabytes_costs_nothing() -> None:
+    """Here: whoever returns it has it in memory."""
+    assert float(subprocess.check_output([sys.executable, "-c", RETURNS])) < 20  # it was 900
+
+
+def test_an_answer_that_is_too_long_is_refused_before_it_is_read(one: Processes, monkeypatch: Any) -> None:
+    monkeypatch.setattr("pesky.run.process.MOST", 10_000)
+    report = one.call(lambda params: {"f": 1.0, "notes": [each * 5000 for each in "abcde"]}, {}).result(LONG)
+    assert report[:2] == (None, "the answer was longer than 10000 bytes: expected less")
+    assert one.call(lambda params: 2.0, {}).result(LONG).outcomes == {"": 2.0}
+    assert len(one.submit(lambda: "x" * 10**6).result(LONG)) == 10**6  # whoever asks for that wants it
+
+
+def test_a_function_that_closes_the_standard_streams_leaves_them_to_the_next(tmp_path: Path) -> None:
+    def close(params: Any) -> float:
+        for descriptor in range(3):
+            os.close(descriptor)
+        return 1.0
+
+    def close_objects(params: Any) -> float:
+        sys.stdin.close(), sys.stdout.close(), sys.stderr.close()
+        return 2.0
+
+    def speak(params: Any) -> float:
+        print("heard")
+        print("too", file=sys.stderr)
+        assert sys.stdin.read() == ""
+        subprocess.run(["echo", "and programs"], check=True)
+        return 3.0
+
+    with open(tmp_path / "out", "w+b") as out, Processes(1, output=out) as processes:
+        for function, value in ((close, 1.0), (speak, 3.0), (close_objects, 2.0), (speak, 3.0)):
+            assert processes.call(function, {}).result(LONG)[:2] == ({"": value}, None)
+    assert (tmp_path / "out").read_text().split() == ["heard", "too", "and", "programs"] * 2
+
+
 # -- ends --------------------------------------------------------------------------------------------------------------
 
 

@@ -40,7 +40,7 @@ ALLOWED = {
     ("run/reaped.py", "Popen"): "a command of the study file, or a child process of our own",
     ("run/reaper.py", "execv"): "the same, as it was given",
     ("run/reaper.py", "CDLL"): "the system's own library",
-    ("run/process.py", "recv"): "what a child of ours answers",
+    ("run/process.py", "loads"): "what a child of ours answers",
     ("run/processes.py", "loads"): "what a child of ours answers",
     ("run/child.py", "loads"): "functions that the parent sends",
     ("run/child.py", "recv"): "the same",

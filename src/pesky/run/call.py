@@ -3,6 +3,7 @@
 Only the standard library is imported here: a child process loads this file alone, without the rest of the package.
 """
 
+import itertools
 import math
 import os
 import reprlib
@@ -20,6 +21,8 @@ _LINE = 100
 _FRAMES = 3
 _TRACED = 50
 _DEPTH, _MANY = 5, 200
+_TEXT, _TOTAL, _NAMES, _BITS = 10_000, 1_000_000, 10_000, 10_000
+"""Characters of a text, and of all that a call returned, that leave the process; its names; bits of an integer."""
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _STDLIB = os.path.dirname(os.__file__)
 
@@ -75,7 +78,7 @@ def measure(function: Callable[[dict[str, Any]], Any], params: Mapping[str, Any]
     except KeyboardInterrupt:
         raise
     except BaseException as raised:  # also SystemExit: a script's `main` that gives up ends one call, not the study
-        trace = "".join(traceback.format_exception(raised, limit=-_TRACED))
+        trace = _shortened("".join(traceback.format_exception(raised, limit=-_TRACED)))
         report = Report(None, describe(raised), 0.0, traceback=trace, is_mistake=_is_mistake(raised))
     leave_if_forked(process)
     return report._replace(seconds=time.perf_counter() - began)
@@ -136,7 +139,14 @@ def describe(error: BaseException) -> str:
 
 def show(value: object) -> str:
     """The value on one short line; its own text may be anything, or fail."""
-    return " ".join(_short.repr(value).split())
+    if isinstance(value, int) and value.bit_length() > _BITS:  # Python refuses to write thousands of digits
+        return f"<an integer of {value.bit_length()} bits>"
+    if isinstance(value, bytes | bytearray):
+        value = value[:_LINE]
+    try:
+        return " ".join(_short.repr(value).split())
+    except Exception:
+        return f"<{type(value).__name__} that cannot be shown>"
 
 
 def _report(returned: object) -> Report:
@@ -148,10 +158,13 @@ def _report(returned: object) -> Report:
         hint = ": is a `return` missing?" if returned is None else f"{reason}."
         error = f"returned {show(returned)}: expected a mapping from outcomes to numbers, or one number{hint}"
         return Report(None, error, 0.0, is_mistake=True)
-    outcomes, others, plain = {}, {}, {}
+    if len(returned) > _NAMES:
+        error = f"returned {len(returned)} names: expected the outcomes, and no more than {_NAMES} in all"
+        return Report(None, error, 0.0, is_mistake=True)
+    outcomes, others, plain, left = {}, {}, {}, [_TOTAL]
     for key, given in returned.items():
-        name, (value, reason) = str(key) if isinstance(key, str) and key != BARE else show(key), _number(given)
-        plain[f"returned {name}" if name.startswith(OURS) else name] = _plain(given, 0)
+        name, (value, reason) = _name(key), _number(given)
+        plain[f"returned {name}" if name.startswith(OURS) else name] = _plain(given, 0, left)
         if value is None:
             others[name] = f"returned {name!r} = {show(given)}: expected a number{reason}"
         else:
@@ -159,20 +172,41 @@ def _report(returned: object) -> Report:
     return Report(outcomes, None, 0.0, others, plain)
 
 
-def _plain(given: object, depth: int) -> object:
-    """The value as plain data, which any process can read; what is none, on one short line."""
-    tolist = getattr(given, "tolist", None)
+def _name(key: object) -> str:
+    """A key as the name of a value; a long one shortened, as no outcome's is."""
+    return str.__str__(key) if isinstance(key, str) and key != BARE and len(key) <= _MESSAGE else show(key)
+
+
+def _plain(given: object, depth: int, left: list[int]) -> object:
+    """The value as plain data, which any process can read, while any of the characters are `left`."""
+    if left[0] <= 0:
+        return "[...]"
+    left[0] -= 8
     try:
-        given = tolist() if callable(tolist) else given
-        if given is None or isinstance(given, str | bool | int | float):
-            return given if type(given) in (str, bool, int, float, type(None)) else show(given)
+        tolist = getattr(given, "tolist", None)
+        if callable(tolist) and not getattr(given, "ndim", 0):  # a whole array would fill the memory first
+            given = tolist()
+        if given is None or isinstance(given, bool | int | float):
+            is_short = not isinstance(given, int) or given.bit_length() <= _BITS
+            return given if type(given) in (bool, int, float, type(None)) and is_short else show(given)
+        if type(given) is str:
+            text = _shortened(given)
+            left[0] -= len(text)
+            return text
         if isinstance(given, Mapping) and depth < _DEPTH:
-            return {str(key): _plain(value, depth + 1) for key, value in list(given.items())[:_MANY]}
-        if isinstance(given, list | tuple) and depth < _DEPTH:
-            return [_plain(value, depth + 1) for value in given[:_MANY]]
+            some = itertools.islice(given.items(), _MANY)
+            return {_shortened(str(key), _MESSAGE): _plain(value, depth + 1, left) for key, value in some}
+        if (isinstance(given, list | tuple) or callable(tolist)) and depth < _DEPTH:
+            return [_plain(value, depth + 1, left) for value in given[:_MANY]]  # pyright: ignore[reportIndexIssue]
     except Exception:  # a value of the user's own may fail at anything
         return show(given)
     return show(given)
+
+
+def _shortened(text: str, most: int = _TEXT) -> str:
+    """The text, or its beginning and its end; of a kind of the user's own, its characters."""
+    text = str.__str__(text)
+    return text if len(text) <= most else f"{text[: most // 2]} [...] {text[-most // 2 :]}"
 
 
 def _is_mistake(error: BaseException) -> bool:

@@ -23,7 +23,7 @@ def main(connection: Connection) -> None:
     """Answer one message after the other, on the main thread, where users' functions expect to be."""
     call = runpy.run_path(os.path.join(os.path.dirname(__file__), "call.py"))
     functions: dict[int, Callable[..., Any]] = {}
-    process = os.getpid()
+    process, streams = os.getpid(), _Streams()
     while True:
         try:
             number, message = connection.recv()
@@ -44,6 +44,7 @@ def main(connection: Connection) -> None:
                 call["leave_if_forked"](process)
             case _:
                 return
+        streams.mend()
         connection.send((number, answer))
 
 
@@ -63,6 +64,24 @@ def _called(function: Callable[..., Any], arguments: bytes) -> tuple[str, bytes]
         except Exception:
             sent = pickle.dumps(RuntimeError("".join(traceback.format_exception(error))))
         return "raised", sent
+
+
+class _Streams:
+    """The standard streams, which the next function finds as they were though one before it has closed them."""
+
+    def __init__(self) -> None:
+        self._copies = [os.dup(descriptor) for descriptor in range(3)]
+
+    def mend(self) -> None:
+        """Open what is closed."""
+        for descriptor, copy in enumerate(self._copies):
+            try:
+                os.fstat(descriptor)
+            except OSError:
+                os.dup2(copy, descriptor)
+        for name, descriptor in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
+            if getattr(getattr(sys, name), "closed", True):
+                setattr(sys, name, os.fdopen(descriptor, "w" if descriptor else "r", buffering=1, closefd=False))
 
 
 def _start(connection: int) -> None:

@@ -2,6 +2,7 @@
 
 import math
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -21,6 +22,8 @@ EXIT_SECONDS = 10.0
 """Seconds for a child that was told to stop to do what it has registered for its exit."""
 POLL_SECONDS = 1.0
 """Seconds between looks at whether a silent child lives: what it forked may hold its end of the connection open."""
+MOST = 2**26
+"""Bytes of an answer to `measure` that are read: `call` keeps reports much shorter."""
 SLOTS = 16
 """Functions that a child remembers; one that differs at every call must not fill its memory."""
 
@@ -80,10 +83,13 @@ class Process:
                     if self.process.poll() is not None and not self._connection.poll():
                         raise EOFError
                     continue
-                number, answer = self._connection.recv()
+                number, answer = pickle.loads(self._connection.recv_bytes(None if message[0] == "call" else MOST))
                 if number == self._calls:  # whatever else holds this connection answers something else
                     return answer
         except OSError as error:
+            if not self._connection.readable:  # the length comes first, and was too much
+                self.bury(0)
+                return "report", None, f"the answer was longer than {MOST} bytes: expected less", 0.0
             raise EOFError from error
 
     def kill(self) -> None:
