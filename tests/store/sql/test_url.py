@@ -2,6 +2,7 @@
 
 import pickle
 import sys
+import time
 import traceback
 from pathlib import Path
 
@@ -65,6 +66,25 @@ def test_what_is_no_storage(given, message):
         "host=127.0.0.1 user=me password=secret",
         "host=127.0.0.1 user=me password = 'se cret'",
         "sqlite://user:secret@host/name",
+        "postgresql://u%3Asecret@host:x/name",
+        "postgresql://u;secret@host:x/name",
+        "postgresql://u%3Asecret",
+        "postgresql://u;secret/name",
+        "u%3Asecret@host/name",
+        "u;secret@host/name",
+        "u/secret@host/name",
+        "mysql://host/name?pwd=secret",
+        "mysql://host/name?pw=secret",
+        "mysql://host/name?DB_PW=secret&x=1",
+        "mysql://host/name?%2570%2577d=secret",
+        "host=127.0.0.1 user=me pwd = 'se cret'",
+        "jdbc:postgresql://user:secret@host/name",
+        "jdbc:postgresql://host/name?user=me&word=secret",
+        "JDBC:oracle:thin:user/secret@host",
+        "jdbc:postgresql:user:secret",
+        "postgresql://user:secret@host:secret/name",
+        "postgresql://user:se%63ret@host:secret/name",
+        "postgresql://user:" + "secret" * 2000 + "@host:x/name",
         ["postgresql://user:secret@host/name"],
         {"url": "postgresql://host/name", "password": "secret"},
     ],
@@ -86,12 +106,28 @@ def test_no_password_is_shown(given):
         ("postgresql://me@[::1]:5432/name", "postgresql://me@[::1]:5432/name"),
         ("postgresql://[::1]:5432/name", "postgresql://[::1]:5432/name"),
         ("postgresql://host:5432/name?application_name=a", "postgresql://host:5432/name?application_name=a"),
+        ("postgresql://a:1,b:2/name?sslmode=prefer", "postgresql://a:1,b:2/name?sslmode=prefer"),
+        ("postgresql://%2Fvar%2Frun/name", "postgresql://%2Fvar%2Frun/name"),
+        ("postgresql://me:5432@host:5432/name", "postgresql://me:***@host:***/name"),
+        ("postgresql://me:5432@host:54321/name", "postgresql://me:***@host:54321/name"),
         ('failed: FATAL: no such user "me@corp"', 'failed: FATAL: no such user "me@corp"'),
     ],
 )  # fmt: skip
 def test_only_secrets_are_hidden(text, expected):
     assert hidden(text) == expected
     assert hidden(expected) == expected
+
+
+@pytest.mark.parametrize("end", ["", "@", "=", "@host:port"])
+@pytest.mark.parametrize(
+    "part", ["a", "://", "://:", "%25", "@", "&a", "&pass=", "=", "x@ ", "%3D", ":@", " ", "'", "%"]
+)
+def test_hiding_takes_no_longer_than_the_text_is_long(part: str, end: str):
+    for length in (9_900, 1_000_000):
+        text = (part * length)[:length] + end
+        began = time.process_time()
+        hidden(text)
+        assert time.process_time() - began < 0.5
 
 
 def test_what_holds_a_url_does_not_show_its_secrets(postgres_url):

@@ -22,15 +22,17 @@ SCHEMES = tuple(_DRIVERS)
 _OPTIONS = {"uri", "timeout", "isolation_level", "detect_types", "check_same_thread", "cached_statements"}
 """What Python's driver of SQLite can be told in a URL; a URI of SQLite's own may have more."""
 
-_SECRET = re.compile("pass|secret|token|credential|scram")
-_NAME = re.compile(r"([^\s&?=;,'\"{}]+)(?:\s*=\s*|%3[Dd])")
+_LONGEST = 10_000
+"""Characters of a text beyond which nothing of it is shown: it is no URL, and nobody reads it."""
+_SECRET = re.compile(r"pass|pwd|secret|token|credential|scram|(?<![a-z])pw(?![a-z])")
+_EQUALS = re.compile(r"(?:=|%3[Dd])\s*")
+_EMAN = re.compile(r"\s{0,4}([^\s&?=;,'\"{}]{0,60})")  # a name as it ends, read from there
 # a value goes on to the next &name= or to the end: who forgot to write & as %26 has a secret, too
 _NEXT = re.compile(r"&[\w.%-]+=")
-# user:password@, where both may hold what should have been percent-encoded
-_USER = re.compile(r"(://[^:@]*):.*@", re.DOTALL)
-_BARE_USER = re.compile(r"(?<!\S)([^\s:]*):\S*@")
-# host:port, where the port is no number, and so may be the password of somebody who forgot the host
-_PORT = re.compile(r"(://(?:\[[^\]]*\]|(?!\[)[^:@/?#]*)):(?!\d*(?:[,/?#'\"\s]|$)).*", re.DOTALL)
+_USER = re.compile(r"[\"'(]*([\w.+-]*)")
+_HOSTS = re.compile(r"(?:\[[\da-fA-F:.%]*\]|[\w./-]*)(?::\d*)?(?:,(?:\[[\da-fA-F:.%]*\]|[\w./-]*)(?::\d*)?)*")
+_FIRST = re.compile(r"[\w.-]*:?")
+_WORD = re.compile(r"[^\s/?#&=,;:@]+")
 
 
 def parse(given: object) -> "URL":
@@ -58,6 +60,8 @@ def parse(given: object) -> "URL":
         raise StorageError(
             f"the storage was {said!r}: expected an @ in a password to be written as %40, and a / in a user as %2F."
         )
+    if not _is_host(rest.rpartition("@")[2]):
+        raise StorageError(f"the storage was {said!r}: expected the name of a host before the name of the database.")
     return url.set(drivername=_DRIVERS[url.drivername])
 
 
@@ -79,22 +83,29 @@ def shown(url: "URL") -> str:
 
 
 def hidden(text: str) -> str:
-    """A text, be it a URL or none, with whatever may be a password in it hidden."""
-    kept, at = "", 0
-    for name in _NAME.finditer(text):
-        if name.start() >= at and is_secret(name[1]):
-            kept, at = f"{kept}{text[at : name.end()]}***", _end(text, name.end())
-    text = kept + text[at:]
-    if "://" not in text:
-        return _BARE_USER.sub(r"\1:***@", text)
-    return _USER.sub(r"\1:***@", text) if "@" in text.partition("://")[2] else _PORT.sub(r"\1:***", text)
+    """A text, be it a URL or none, with whatever may be a password in it hidden, in time linear in its length.
+
+    What is shown are names of users and hosts, ports, paths and options: anything else where those belong is hidden.
+    """
+    if len(text) > _LONGEST:
+        return f"*** ({len(text)} characters)"
+    text = _without_values(text)
+    text, *foreign = re.split("jdbc:", text, maxsplit=1, flags=re.IGNORECASE)
+    if "://" in text:
+        scheme, _, rest = text.partition("://")
+        # who forgot to write @ and / as %40 and %2F has a password, too
+        user, at, host = rest.rpartition("@")
+        text = f"{scheme}://{_shown_user(user) + at}{_shown_host(_without_word(host, user.partition(':')[2]))}"
+    else:
+        text = "".join(_shown_word(each) for each in re.split(r"(\s)", text))
+    return f"{text}jdbc:***" if foreign else text
 
 
 def is_secret(key: str) -> bool:
     """Whether a key of a URL, percent-encoded or not, is one whose value nobody should see."""
-    while (plain := unquote(key)) != key:
-        key = plain
-    return _SECRET.search(key.lower()) is not None
+    for _ in range(3):
+        key = unquote(key)
+    return unquote(key) != key or _SECRET.search(key.lower()) is not None
 
 
 def secrets(url: "URL") -> list[str]:
@@ -146,10 +157,50 @@ def is_uri(url: "URL") -> bool:
     return _is_file(url.drivername) and _says_uri(str(url.database), dict(url.query))
 
 
-def _end(text: str, start: int) -> int:
-    """Where the value ends that starts there."""
-    following = _NEXT.search(text, start)
-    return len(text) if following is None else following.start()
+def _without_values(text: str) -> str:
+    """The text without the values of options that are secret."""
+    kept, at = [], 0
+    for sign in _EQUALS.finditer(text):
+        name = _EMAN.match(text[max(sign.start() - 64, 0) : sign.start()][::-1])
+        if sign.start() >= at and name is not None and is_secret(name[1][::-1]):
+            following = _NEXT.search(text, sign.end())
+            kept.append(f"{text[at : sign.end()]}***")
+            at = len(text) if following is None else following.start()
+    return "".join(kept) + text[at:]
+
+
+def _shown_user(given: str) -> str:
+    """What stands before an @ without the password."""
+    user = _USER.match(given)
+    if user is None or user.end() == len(given) or given == "***":
+        return given
+    return f"{user[0]}:***" if given[user.end()] == ":" else "***"
+
+
+def _shown_host(given: str) -> str:
+    """What comes after it; the port of somebody who forgot the host is no number, and so may be the password."""
+    if _is_host(given):
+        return given
+    first = _FIRST.match(given)
+    return f"{first[0] if first else ''}***"
+
+
+def _is_host(given: str) -> bool:
+    """Whether a text begins with hosts and ports as they are written after a user, or with nothing in their place."""
+    authority = re.split(r"[/?#'\"\s]", given, maxsplit=1)[0]
+    return _HOSTS.fullmatch(unquote(authority).replace("***", "")) is not None
+
+
+def _without_word(text: str, secret: str) -> str:
+    """The text without a word that is the secret once more."""
+    plain = unquote(secret)
+    return _WORD.sub(lambda word: "***" if plain and unquote(word[0]) == plain else word[0], text)
+
+
+def _shown_word(word: str) -> str:
+    """A word that is no URL, or may be the part of one that somebody gave."""
+    user, at, host = word.rpartition("@")
+    return f"{_shown_user(user)}@{host}" if at else word
 
 
 def _shown_file(url: str) -> str:
