@@ -66,6 +66,40 @@ def test_a_file_of_something_else_is_refused(tmp_path, text):
         read_results(tmp_path / "none")
 
 
+WRONG = {
+    "study": [None, 7],
+    "id": [None, "3", 3.5, True],
+    "attempt": [None, "1"],
+    "task": [None, 7],
+    "params": [None, [1]],
+    "outcomes": [None, [1], {"f": None}, {"f": "1"}, {"f": [1]}],
+    "error": [7, ["no"]],
+    "seconds": ["long", True],
+    "attributes": [None, [1]],
+}
+
+
+@pytest.mark.parametrize("field", WRONG)
+def test_a_field_of_another_kind_is_refused_with_its_line(tmp_path, field):
+    path, s = tmp_path / "some.jsonl", quick()
+    good = {"study": s.identity, "id": 0, "attempt": 1, "task": "all", "params": {}, "outcomes": {"f": 1, "c": 2}}
+    s.ask()
+    for value in WRONG[field]:
+        path.write_text(f"{json.dumps(good)}\n{json.dumps({**good, field: value})}\n")
+        with pytest.raises(DataError, match=rf"line 2: .*{field} was"):
+            s.recover(path)
+    path.write_text(json.dumps(good))
+    assert s.recover(path)[0].state is State.DONE
+
+
+def test_lists_in_lists_without_end_and_endless_numbers_are_refused(tmp_path):
+    path = tmp_path / "some.jsonl"
+    for text in ("[" * 100_000, '{"a":' * 100_000, "1" * 10_000, '{"study": "a", "id": ' + "1" * 10_000 + "}"):
+        path.write_text(text)
+        with pytest.raises(DataError, match="line 1: expected a result"):
+            read_results(path)
+
+
 class Failing(MemoryStore):
     """A store that takes no more results after the first two; `file` is where it would be."""
 

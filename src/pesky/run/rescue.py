@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pesky.errors import DataError
 from pesky.problem import Option
+from pesky.problem.fields import brief
+from pesky.text import one_line
 
 log = logging.getLogger("pesky")
 
@@ -42,6 +45,20 @@ class Rescued:
     def __str__(self) -> str:
         what = "1 result that was" if self.count == 1 else f"{self.count} results that were"
         return f"{what} measured and could not be kept: {self.path} has them, for `pesky tell STUDY.toml --untold FILE`"
+
+
+_KINDS: dict[str, tuple[type, ...]] = {
+    "study": (str,),
+    "id": (int,),
+    "attempt": (int,),
+    "task": (str,),
+    "params": (dict,),
+    "outcomes": (dict,),
+    "error": (str, type(None)),
+    "seconds": (int, float, type(None)),
+    "attributes": (dict,),
+}
+"""What each field is in JSON; outcomes are numbers."""
 
 
 def rescue(results: Sequence[Result], storage: Path | None) -> Rescued | None:
@@ -78,13 +95,24 @@ def read_results(path: str | Path) -> list[Result]:
     results = []
     for number, line in enumerate(text.splitlines(), 1):
         try:
-            given = json.loads(line)
-            results.append(Result(**given))
-        except (ValueError, TypeError) as error:
+            results.append(_read(json.loads(line)))
+        except (ValueError, TypeError, RecursionError) as error:
             raise DataError(
-                f"{path}, line {number}: expected a result as a JSON object, as pesky writes it ({error})."
+                f"{path}, line {number}: expected a result as a JSON object, as pesky writes it "
+                f"({one_line(str(error))})."
             ) from error
     return results
+
+
+def _read(given: dict[str, Any]) -> Result:
+    """The result of these fields; a TypeError if one is of another kind than those that we write."""
+    result = Result(**given)
+    for name, kinds in _KINDS.items():
+        value = getattr(result, name)
+        values = value.values() if name == "outcomes" and isinstance(value, dict) else ()
+        if type(value) not in kinds or any(type(each) not in (int, float, bool) for each in values):
+            raise TypeError(f"{name} was {brief(value)}")
+    return result
 
 
 def _plain(result: Result) -> dict[str, object]:

@@ -15,6 +15,7 @@ from pesky.problem.fields import FrozenDict, number
 from pesky.store.attributes import as_json
 from pesky.store.contract import NOTHING, Datum, Limit, Question
 from pesky.store.evaluation import Attempt, Cause, Change, Correction, Evaluation, State
+from pesky.store.reasons import reasons
 from pesky.text import NAME, harmless
 
 EXPIRED = "its worker stopped renewing the lease"
@@ -32,7 +33,7 @@ def queued(id: int, question: Question, now: float) -> Evaluation:
         params=_plain(question.params),
         gain=None if question.gain is None else float(question.gain),
         price=float(question.price),
-        why=None if question.why is None else as_json(question.why),
+        why=None if question.why is None else reasons(question.why),
         state=State.QUEUED,
         attempts=0,
         asked=now,

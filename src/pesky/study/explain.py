@@ -87,6 +87,8 @@ class Explanation:
         if why is None:
             reason = "is data of your own" if evaluation.is_yours else "was asked before reasons were kept"
             raise DataError(f"there is nothing to explain: evaluation {evaluation.id} {reason}.")
+        if "kind" not in why:
+            raise DataError(f"there is nothing to explain: what was kept with evaluation {evaluation.id} is damaged.")
         known = {name: why[name] for name in cls.__dataclass_fields__ if name in why}
         kept: Any = why.get("left_out", ())
         left_out = tuple(Outlier(**each) for each in kept)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from sqlalchemy import ColumnElement, Connection, Double, cast, extract, func, insert, select
 
 from pesky import host
+from pesky.store.sql import cells
 from pesky.store.sql.database import Database
 from pesky.store.sql.schema import clocks
 
@@ -30,12 +31,13 @@ def steady_clock(database: Database) -> Callable[[], float] | None:
         return None
 
     def offset(connection: Connection) -> float:
-        kept = connection.scalar(select(clocks.c.offset).where(clocks.c.boot == boot))
-        if kept is None:
-            kept = float(connection.scalar(select(clock_of("sqlite"))) or 0.0) - host.steady()
-            if database.access != "read":
-                connection.execute(insert(clocks).values(boot=boot, offset=kept))
-        return float(kept)
+        kept = connection.execute(select(clocks.c.offset).where(clocks.c.boot == boot)).first()
+        if kept is not None:
+            return cells.read("the clock", [clocks.c.offset], kept, {"offset": cells.MOMENT})[0]
+        new = float(connection.scalar(select(clock_of("sqlite"))) or 0.0) - host.steady()
+        if database.access != "read":
+            connection.execute(insert(clocks).values(boot=boot, offset=new))
+        return new
 
     since = database.read(offset) if database.access == "read" else database.write(offset, is_repeatable=True)
     return lambda: since + host.steady()

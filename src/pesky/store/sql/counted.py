@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Connection, Select
+from sqlalchemy import Connection, Executable
 
 from pesky.errors import StorageError
 from pesky.store.sql.url import shown
@@ -10,7 +10,7 @@ from pesky.store.sql.url import shown
 _PART = 1000
 
 
-def rows(connection: Connection, statement: Select[Any]) -> list[tuple[Any, ...]]:
+def rows(connection: Connection, statement: Executable) -> list[tuple[Any, ...]]:
     """Every row of a statement, in the order in which they are found; a StorageError beyond what a file can hold.
 
     They are better sorted afterwards: the database would gather all of them first.

@@ -141,6 +141,8 @@ class Database:
                     raise errors.explain(self.url, error) from errors.cause(self.url, error)
                 wait.say(errors.complaint(error))
                 time.sleep(random.uniform(*_BUSY_PAUSE) if errors.is_busy(error) else 0.5)
+            except UnicodeDecodeError as error:  # SQLite repeats what it read of the tables' definitions
+                raise errors.damaged(self.url) from error
 
     def _check_file(self) -> None:
         if self._file is not None:

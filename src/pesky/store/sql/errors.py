@@ -118,6 +118,11 @@ def explain(url: URL, error: SQLAlchemyError) -> StorageError:
     return StorageError(f"{where} did not do what was asked. It said: {said}")
 
 
+def damaged(url: URL) -> StorageError:
+    """What to tell the user of a file that says what no database says."""
+    return StorageError(f'the storage "{shown(url)}" {_DAMAGED}')
+
+
 def cause(url: URL, error: SQLAlchemyError) -> SQLAlchemyError | None:
     """The error as the cause to show below the explanation, unless it repeats a password."""
     return error if _hidden(url, str(error)) == str(error) else None

@@ -9,7 +9,7 @@ from pesky.errors import DataError
 from pesky.store import transitions
 from pesky.store.checks import gone, name_taken, unknown_id
 from pesky.store.evaluation import Evaluation, State
-from pesky.store.sql import counted
+from pesky.store.sql import cells, counted
 from pesky.store.sql.evaluation_rows import COLUMNS, from_row, to_row
 from pesky.store.sql.schema import evaluations, problems, studies
 
@@ -34,7 +34,7 @@ class LockedStudy:
         found = connection.execute(statement).one_or_none()
         if found is None:
             raise gone()
-        self._key, self._revision = found
+        self._key, self._revision = cells.read("the study", [studies.c.id, studies.c.revision], found)
         self._is_changed = False
         self.now = float(connection.scalar(select(clock)) or 0.0)
         for each in self.where(is_lease_stale(evaluations, literal(self.now, Double))):

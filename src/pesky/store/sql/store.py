@@ -17,7 +17,7 @@ from pesky.store import transitions
 from pesky.store.checks import check_name, check_since, gone
 from pesky.store.contract import NOTHING, Datum, Limit, ProblemRecord, Question, Refusal, StudyRecord
 from pesky.store.evaluation import Evaluation, State
-from pesky.store.sql import counted, study_rows
+from pesky.store.sql import cells, counted, study_rows
 from pesky.store.sql.clock import clock_of, steady_clock
 from pesky.store.sql.database import Database
 from pesky.store.sql.evaluation_rows import COLUMNS, from_row
@@ -150,12 +150,13 @@ class SqlStore:
             rows = self._database.read(look)
         if not rows:
             raise gone()
-        check_since(since, rows[0][0])
+        (revision,) = cells.read("the study", [studies.c.revision], rows[0][:1])
+        check_since(since, revision)
         found = sorted((from_row(study, row[2:]) for row in rows if row[2] is not None), key=lambda each: each.id)
         if is_late and self.is_read_only:
             now = self._database.read(lambda connection: float(connection.scalar(select(self._now())) or 0.0))
             found = [transitions.expired(each, now) for each in found]
-        return rows[0][0], found
+        return revision, found
 
     def append(
         self,

@@ -1,25 +1,35 @@
 """The rows of studies, found by name."""
 
+from collections.abc import Sequence
+
 from sqlalchemy import Connection, delete, insert, inspect, select
 
 from pesky.errors import StorageError
 from pesky.store.checks import gone, unknown_study
 from pesky.store.contract import ProblemRecord, StudyRecord
-from pesky.store.sql import counted
+from pesky.store.sql import cells, counted
 from pesky.store.sql.schema import lock, problems, settings, studies
 
 _COLUMNS = studies.c.name, studies.c.problem, studies.c.seed, studies.c.identity
 
+_A_STUDY = "a study"
+
 
 def names(connection: Connection) -> list[str]:
     """The names of all studies, in the order of their creation."""
-    return [name for _, name in sorted(counted.rows(connection, select(studies.c.id, studies.c.name)))]
+    columns = studies.c.id, studies.c.name
+    found = [cells.read(_A_STUDY, columns, row) for row in counted.rows(connection, select(*columns))]
+    return [name for _, name in sorted(found)]
 
 
 def find(connection: Connection, name: str) -> StudyRecord | None:
     """The study of that name, if there is one."""
     found = connection.execute(select(*_COLUMNS).where(studies.c.name == name)).one_or_none()
-    return None if found is None else StudyRecord(*found)
+    return None if found is None else _record(found)
+
+
+def _record(found: Sequence[object]) -> StudyRecord:
+    return StudyRecord(*cells.read(_A_STUDY, _COLUMNS, found))
 
 
 def of_identity(connection: Connection, identity: str) -> StudyRecord:
@@ -27,15 +37,15 @@ def of_identity(connection: Connection, identity: str) -> StudyRecord:
     found = connection.execute(select(*_COLUMNS).where(studies.c.identity == identity)).one_or_none()
     if found is None:
         raise gone()
-    return StudyRecord(*found)
+    return _record(found)
 
 
 def problems_of(connection: Connection, identity: str) -> list[ProblemRecord]:
     """The problems that the study of that identity had, the present one last; StudyGone if there is none."""
     columns = problems.c.number, problems.c.since, problems.c.problem
     had = counted.rows(connection, select(*columns).join(studies).where(studies.c.identity == identity))
-    found = [ProblemRecord(*row) for _, *row in sorted(had)]
-    return found or [ProblemRecord(0.0, of_identity(connection, identity).problem)]
+    found = sorted(cells.read("a problem that a study had", columns, row, {"since": cells.MOMENT}) for row in had)
+    return [ProblemRecord(*row) for _, *row in found] or [ProblemRecord(0.0, of_identity(connection, identity).problem)]
 
 
 def settings_of(connection: Connection, identity: str) -> str:
@@ -43,8 +53,8 @@ def settings_of(connection: Connection, identity: str) -> str:
     of_identity(connection, identity)
     if not inspect(connection).has_table(settings.name):
         return "{}"
-    found = connection.scalar(select(settings.c.settings).where(settings.c.identity == identity))
-    return "{}" if found is None else found
+    found = connection.execute(select(settings.c.settings).where(settings.c.identity == identity)).first()
+    return "{}" if found is None else cells.read("how a study is asked", [settings.c.settings], found)[0]
 
 
 def keep_settings(connection: Connection, identity: str, text: str) -> None:
