@@ -32,7 +32,7 @@ def read_outcome(name: str, given: object, *, is_yes_no: bool) -> float:
     """The number that was written, a yes as 1 and a no as 0; a DataError if it is none."""
     value = read_number(given)
     if math.isnan(value):
-        expected, hint = (YES_NO, "") if is_yes_no else ("a number", _hint(str(given)))
+        expected, hint = (YES_NO, "") if is_yes_no else ("a number", _hint(given if isinstance(given, str) else ""))
         raise DataError(f"the outcome {name!r} was {brief(given)}: expected {expected}, or an empty cell.{hint}")
     return value
 

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from pesky.errors import DataError
+from pesky.errors import DataError, brief
 from pesky.problem import Problem
 from pesky.study.export import ATTRIBUTE, OURS
 
 FAILED, TASK = "failed", "task"
 """Columns that say that a measurement failed, and of which task, where those are no names of the problem."""
+MOST = 50
+"""Names that a message lists."""
 Columns = Mapping[object, tuple[str, str]]
 """Of which kind each column is, and its name there."""
 
@@ -79,5 +81,7 @@ def _bare(text: str) -> str:
 
 
 def listed(names: Iterable[object]) -> str:
-    """Names as they are quoted in messages."""
-    return ", ".join(repr(str(name)) for name in names) or "none"
+    """Names as they are quoted in messages, the first of them where they are many."""
+    quoted = [brief(str(name)) for name in names]
+    more = [f"and {len(quoted) - MOST} more"] if len(quoted) > MOST else []
+    return ", ".join(quoted[:MOST] + more) or "none"

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from pesky.errors import ProblemError
+from pesky.errors import ProblemError, brief
 from pesky.problem import Constraint, Parameter, Problem, Task
 from pesky.problem.parameter_constraints import constraint_of, expressions_of
 from pesky.study_file.key_lines import Key
@@ -54,7 +54,7 @@ def _each(
             if isinstance(each, str):
                 yield key, constraint_of(each, parameters) or Constraint.parse(each)
             elif not isinstance(each, dict):
-                findings.note(key, f"was {each!r}: expected a text, like 'latency_ms <= 2'.")
+                findings.note(key, f"was {brief(each)}: expected a text, like 'latency_ms <= 2'.")
             elif table := validated(ConstraintTable, each, key, findings):
                 yield key, Constraint(**table.model_dump())
         except ProblemError as error:

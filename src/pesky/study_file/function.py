@@ -108,7 +108,7 @@ class Function:
                     f"{str(self)!r}: there is no module {error.name!r}, neither in {self.folder} nor installed: "
                     "check the name, or move the file beside the study file."
                 ) from error
-            raise CallError(f"{str(self)!r}: importing {self.module!r} raised {_described(error)}") from error
+            raise CallError(f"{brief(str(self))}: importing {self.module!r} raised {_described(error)}") from error
 
 
 def _described(error: BaseException) -> str:

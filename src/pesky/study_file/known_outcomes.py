@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from pesky.errors import ProblemError
+from pesky.errors import ProblemError, brief
 from pesky.problem import Problem
 from pesky.problem.known import Imported, KnownFunction
 from pesky.study_file.function import CallError, Function
@@ -39,7 +39,7 @@ def known_of(given: Mapping[str, object], folder: Path, importing: bool, finding
             str(text), str(folder)
         )  # whatever is wrong with it, the outcome is meant to be known
         if not isinstance(text, str):
-            findings.note(key, f"was {text!r}: expected a module and a function in it, like 'prices:total'.")
+            findings.note(key, f"was {brief(text)}: expected a module and a function in it, like 'prices:total'.")
             continue
         try:
             function = Function.parse(text, str(folder))

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from pesky.errors import brief
 from pesky.problem import Option
 from pesky.study_file.function import CallError
 
@@ -34,7 +35,7 @@ def adapt(
         if not isinstance(returned, Mapping):
             if len(outcomes) > 1:
                 raise CallError(
-                    f"main returned {returned!r}: expected a mapping with {', '.join(map(repr, outcomes))}."
+                    f"main returned {brief(returned)}: expected a mapping with {', '.join(map(repr, outcomes))}."
                 )
             returned = {outcomes[0]: returned}
         missing = [name for name in outcomes if name not in returned]

@@ -3,14 +3,20 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from pathlib import Path
+from typing import Any
 
-from pesky.errors import PeskyError, unknown_name
+from pesky.errors import PeskyError, brief, unknown_name
+from pesky.problem.fields import finite, json_in
 
 TYPES = {"FLOAT": "real", "INT": "integer", "ENUM": "choice"}
 KINDS = ("OBJECTIVE", "CONSTRAINT")
 _KNOWN = ("experiment-name", "variables", "tasks", "resources", "main-file", "likelihood")
 _KNOWN += ("max-concurrent", "max-finished-jobs")
+
+LARGEST = 1000
+"""Elements of a variable."""
 
 
 class SpearmintError(PeskyError):
@@ -65,7 +71,8 @@ class Config:
 def read_config(path: Path) -> Config:
     """The config of a file; a SpearmintError that says what is wrong if it cannot be read."""
     try:
-        given = json.loads(path.read_bytes())
+        given = json_in(path.read_bytes())
+        json.dumps(given, ensure_ascii=False).encode()  # halves of surrogate pairs go into no file
     except OSError as error:
         raise SpearmintError(f"{path} cannot be read ({error.strerror}): expected Spearmint's config.json.") from error
     except ValueError as error:
@@ -98,7 +105,7 @@ def read_config(path: Path) -> Config:
 def _variable(name: str, given: object) -> Variable:
     what = f"the variable {name!r}"
     if not isinstance(given, dict):
-        raise SpearmintError(f"{what} was {given!r}: expected an object with type, size and bounds.")
+        raise SpearmintError(f"{what} was {brief(given)}: expected an object with type, size and bounds.")
     kind = str(given.get("type", "")).upper()
     if kind not in TYPES:
         raise SpearmintError(f"{what}: {unknown_name('type', given.get('type'), TYPES)}")
@@ -111,10 +118,10 @@ def _variable(name: str, given: object) -> Variable:
     return Variable(
         name,
         TYPES[kind],
-        _count(f"{what}: size", given.get("size", 1)),
+        _count(f"{what}: size", given.get("size", 1), LARGEST),
         low,
         high,
-        options=tuple(given.get("options", ())),
+        options=_list(f"{what}: options", given.get("options", ())),
     )
 
 
@@ -123,16 +130,22 @@ def _whole(given: object) -> object:
     return int(given) if isinstance(given, float) and given.is_integer() else given
 
 
-def _count(what: str, given: object) -> int:
-    if not isinstance(given, int) or given < 1:
-        raise SpearmintError(f"{what} was {given!r}: expected a whole number, 1 or above.")
+def _count(what: str, given: object, most: int = 10**6) -> int:
+    if not isinstance(given, int) or not 1 <= given <= most:
+        raise SpearmintError(f"{what} was {brief(given)}: expected a whole number from 1 to {most:,}.")
     return given
+
+
+def _list(what: str, given: object) -> tuple[Any, ...]:
+    if not isinstance(given, list | tuple):
+        raise SpearmintError(f"{what} was {brief(given)}: expected a list.")
+    return tuple(given)
 
 
 def _outcomes(given: Mapping[str, object]) -> list[Outcome]:
     tasks = given.get("tasks") or {"objective": {"type": "OBJECTIVE"}}
     if not isinstance(tasks, dict):
-        raise SpearmintError(f'"tasks" was {tasks!r}: expected an object with one for each task.')
+        raise SpearmintError(f'"tasks" was {brief(tasks)}: expected an object with one for each task.')
     outcomes = [_outcome(name, each, given) for name, each in tasks.items()]
     if sum(outcome.is_objective for outcome in outcomes) != 1:
         names = [outcome.name for outcome in outcomes if outcome.is_objective]
@@ -142,16 +155,17 @@ def _outcomes(given: Mapping[str, object]) -> list[Outcome]:
 
 def _outcome(name: str, given: object, top: Mapping[str, object]) -> Outcome:
     if not isinstance(given, dict):
-        raise SpearmintError(f"the task {name!r} was {given!r}: expected an object with a type.")
+        raise SpearmintError(f"the task {name!r} was {brief(given)}: expected an object with a type.")
     fields = {key.replace("_", "-"): value for key, value in given.items()}
     kind = str(fields.get("type", "OBJECTIVE")).upper()
     if kind not in KINDS:
         raise SpearmintError(f"the task {name!r}: {unknown_name('type', fields.get('type'), KINDS)}")
     file = fields.get("main-file", top.get("main-file", top.get("main_file", "main")))
     module = str(file).removesuffix(".py")
-    if not module.isidentifier():
+    if not module.isidentifier() or iskeyword(module):
         raise SpearmintError(
-            f"the main-file {file!r} cannot be imported: expected a Python file beside the config: rename or move it."
+            f"the main-file {brief(file)} cannot be imported: expected a Python file beside the config: rename or "
+            "move it."
         )
     likelihood = str(fields.get("likelihood", top.get("likelihood", "GAUSSIAN"))).upper()
     on = fields.get("resources", ())
@@ -161,7 +175,7 @@ def _outcome(name: str, given: object, top: Mapping[str, object]) -> Outcome:
         # what one call of main gives together, unless the config says it
         str(fields.get("group", module)),
         module,
-        float(fields.get("cost", 1.0)),
+        finite(f"the task {name!r}: cost", fields.get("cost", 1.0)),
         likelihood == "NOISELESS",
-        (on,) if isinstance(on, str) else tuple(on),
+        (on,) if isinstance(on, str) else _list(f"the task {name!r}: resources", on),
     )

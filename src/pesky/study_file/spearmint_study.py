@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pesky.study_file.mistakes import dotted
 from pesky.study_file.spearmint import parts
 from pesky.study_file.spearmint_config import Config, Outcome, Variable
+from pesky.text import one_line
 
 EVALUATIONS = 50
 """Where the config knows no end."""
@@ -42,8 +43,9 @@ def study_text(config: Config, source: str, module: str) -> str:
 def _lines(config: Config, source: str, module: str) -> Iterator[str]:
     objective = next(outcome for outcome in config.outcomes if outcome.is_objective)
     constraints = [outcome for outcome in config.outcomes if not outcome.is_objective]
-    yield f"# Written by `pesky import-spearmint` from {source}."
-    yield from (f"# Has no place here: {line}" for line in config.unused)
+    # a name in the config may have several lines, and only the first would be a comment
+    yield f"# Written by `pesky import-spearmint` from {one_line(source)}."
+    yield from (f"# Has no place here: {one_line(line)}" for line in config.unused)
     yield f"name = {_text(config.name)}"
     yield f"minimize = {_text(objective.name)}"
     if constraints:

@@ -6,11 +6,14 @@ from pathlib import Path
 
 from pesky.errors import unknown_name
 from pesky.study_file.mistakes import Mistake, StudyFileError
+from pesky.text import one_line
 
 SQLITE = b"SQLite format 3\0"
 """How a database begins."""
 DATABASES = (".db", ".sqlite", ".sqlite3")
 """How the names of databases end."""
+LARGEST = 1_000_000
+"""Bytes of a study file."""
 OF_STORAGES = (
     "this command reads a file with the problem of the study, its `name`, and its storage, like "
     '`storage = "sqlite:///study.db"`; those that only look, like `pesky status` and `pesky page`, take a storage, too.'
@@ -32,15 +35,21 @@ def read_toml(path: Path) -> tuple[str, dict[str, object]]:
         return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise StudyFileError(path, (_mistake(str(error), text),)) from error
+    except (ValueError, RecursionError) as error:  # Python reads no number of thousands of digits
+        what = "is nested too deeply" if isinstance(error, RecursionError) else "has a number of thousands of digits"
+        raise StudyFileError(path, (Mistake("", None, f"this is no study file: it {what}."),)) from None
 
 
 def _text(path: Path) -> str:
     if any(part.endswith(":") and part.startswith(("sqlite", "postgresql")) for part in path.parts):
         raise StudyFileError(path, (Mistake("", None, f"is a storage, not a study file: {OF_STORAGES}"),))
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
         if path.suffix in DATABASES or content.startswith(SQLITE):
             raise StudyFileError(path, (Mistake("", None, f"is a database, not a study file: {OF_STORAGES}"),))
+        if len(content) > LARGEST:
+            raise StudyFileError(path, (Mistake("", None, f"has more than {LARGEST:,} bytes: is it a study file?"),))
         return content.decode()
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
@@ -59,7 +68,7 @@ def _mistake(error: str, text: str) -> Mistake:
     lines = text.splitlines()
     found = re.search(r"\(at line (\d+), column (\d+)\)", error)
     line, column = (int(found[1]), int(found[2])) if found else (len(lines), None)  # otherwise it says: at the end
-    wrong = f": {lines[line - 1].strip()}" if 0 < line <= len(lines) else ""
+    wrong = f": {one_line(lines[line - 1])}" if 0 < line <= len(lines) else ""
     return Mistake("", line, f"this is no TOML: {message}{_hint(message)}{wrong}", column)
 
 

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
-from pesky.errors import unknown_name
+from pesky.errors import brief, unknown_name
 from pesky.problem.wording import is_number, number_hint
 from pesky.study_file.key_lines import Key
 from pesky.study_file.mistakes import Findings, dotted
@@ -24,7 +24,7 @@ def validated(model: type[T], given: object, key: Key, findings: Findings) -> T 
     """The table, without the keys that are wrong; None if nothing can be made of it. Mistakes go to the findings."""
     if not isinstance(given, Mapping):
         fields = ", ".join(f"{name} = ..." for name, field in model.model_fields.items() if field.is_required())
-        findings.note(key, f"was {given!r}: expected a table, like {{ {fields} }}.{_misplaced(key[-1])}")
+        findings.note(key, f"was {brief(given)}: expected a table, like {{ {fields} }}.{_misplaced(key[-1])}")
         return None
     try:
         return model.model_validate(dict(given))
@@ -49,7 +49,7 @@ def _message(model: type[Table], name: str, kind: str, given: object, table: Key
     expected = str(model.model_fields[name].description)
     if kind == "missing":
         return f"is missing: expected {expected}."
-    return f"was {given!r}: expected {expected}{_remedy(given, expected)}."
+    return f"was {brief(given)}: expected {expected}{_remedy(given, expected)}."
 
 
 def _misplaced(name: object) -> str:
@@ -61,7 +61,7 @@ def _misplaced(name: object) -> str:
 
 def _remedy(given: object, expected: str) -> str:
     if isinstance(given, str) and expected.startswith("a list"):
-        return f": put it in brackets, [{given!r}]"
+        return f": put it in brackets, [{brief(given)}]"
     if isinstance(given, str) and (given in ("true", "false") or is_number(given)):
         return ": leave out the quotes"
     if isinstance(given, str) and "number" in expected and (hint := number_hint(given)):
