@@ -194,3 +194,38 @@ def test_without_optuna_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "optuna", None)
     with pytest.raises(PeskyError, match=r"pesky\[optuna\]"):
         Study.from_optuna(theirs)
+
+
+ILL = ["\x1b]0;owned\x07", "\u202ea", "a\nb", "", "x <= 1", "<" * 5000, " " * 20_000 + "b", "a" * 100_000, "="]
+SPACES = [
+    (0.5, FloatDistribution(-1e308, 1e308)),
+    (10**13, IntDistribution(0, 10**15)),
+    (0.5, FloatDistribution(0, 1e13, step=0.5)),
+    (0.5, FloatDistribution(0.5, 0.5)),
+    (None, CategoricalDistribution([None, 1])),
+    (True, CategoricalDistribution([True, 1, 1.0])),
+    ("o1", CategoricalDistribution([f"o{i}" for i in range(20_000)])),
+]
+
+
+@pytest.mark.parametrize("ill", [*ILL, *SPACES], ids=range(len(ILL) + len(SPACES)))
+def test_a_hostile_study_is_taken_over_or_refused_in_words(ill):
+    x = FloatDistribution(0, 1)
+    if isinstance(ill, str):
+        two = CategoricalDistribution([ill, "other"])
+        trials = [
+            optuna.trial.create_trial(params={ill: 0.5}, distributions={ill: x}, value=1.0),
+            optuna.trial.create_trial(params={"x": 0.5}, distributions={"x": x}, value=1.0, user_attrs={ill: ill}),
+            optuna.trial.create_trial(params={"x": ill}, distributions={"x": two}, value=1.0),
+        ]
+    else:
+        value, distribution = ill
+        trials = [optuna.trial.create_trial(params={"x": value}, distributions={"x": distribution}, value=1e308)]
+    for trial in trials:
+        study = optuna.create_study()
+        study.add_trial(trial)
+        try:
+            found = Study.from_optuna(study)
+        except PeskyError:
+            continue
+        assert len(found.evaluations) == 1
