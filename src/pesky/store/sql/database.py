@@ -124,11 +124,15 @@ class Database:
             is_unclear = False
             try:
                 self._check_file()  # before a connection is made, which would make a file, too
+                if self._file is not None and self._file.was_written():
+                    self._engine.dispose()  # a new connection remembers nothing of it
                 with self._connected(engine, wait) as connection:
                     with connection.begin():
                         result = work(connection)
                         is_unclear = not is_repeatable
                     self._check_file()
+                    if self._file is not None:
+                        self._file.written()
                     self._was_reached = True
                     wait.end()
                     return result

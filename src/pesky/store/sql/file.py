@@ -25,6 +25,7 @@ class OpenFile:
         # Windows deletes no open file; and a URI may be of a database in memory, or of another kind of file system
         self._path = None if is_uri(url) or os.name == "nt" else str(url.database)
         self._opened: tuple[int, int] | None = None
+        self._written: tuple[int, ...] | None = None
 
     def opened(self) -> None:
         """Remember the file that was opened just now; a StorageError if it is not the one of the other connections."""
@@ -34,7 +35,19 @@ class OpenFile:
 
     def closed(self) -> None:
         """There is no connection any more: the next one may be to another file."""
-        self._opened = None
+        self._opened = self._written = None
+
+    def was_written(self) -> bool:
+        """Whether somebody else has written to the file since `written`: a program like us, or one that copied over it.
+
+        SQLite goes on with what it remembers of the file either way, and would mix the two.
+        """
+        return self._written is not None and self._path is not None and _state(self._path) != self._written
+
+    def written(self) -> None:
+        """Remember the file as it is now, after whatever we have written."""
+        if self._opened is not None and self._path is not None:
+            self._written = _state(self._path)
 
     def check(self) -> None:
         """Nothing, or a StorageError where the path leads to no file any more, or to another one."""
@@ -54,6 +67,15 @@ class OpenFile:
             f'the storage "{shown(self._url)}" is another file now than the one that was opened, and may lack what '
             "was told since: put that one back, or open the study again to go on with this one."
         )
+
+
+def _state(path: str) -> tuple[int, ...]:
+    """What changes with every writing to a file; nothing where it cannot be seen."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ()
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _identity(path: str) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from sqlalchemy.exc import IntegrityError
 
 from pesky.errors import DataError
 from pesky.store import transitions
-from pesky.store.checks import gone, name_taken, unknown_id
+from pesky.store.checks import check_since, gone, name_taken, unknown_id
 from pesky.store.evaluation import Evaluation, State
 from pesky.store.sql import cells, counted
 from pesky.store.sql.evaluation_rows import COLUMNS, from_row, to_row
@@ -24,9 +24,9 @@ def is_lease_stale(rows: FromClause, now: ColumnElement[float]) -> ColumnElement
 
 
 class LockedStudy:
-    """A study of which every evaluation whose lease had run out is marked as lost."""
+    """A study of which every evaluation whose lease had run out is marked as lost; of a revision not before `known`."""
 
-    def __init__(self, connection: Connection, identity: str, clock: ColumnElement[float]):
+    def __init__(self, connection: Connection, identity: str, clock: ColumnElement[float], known: int):
         self._connection = connection
         self._identity = identity
         # the lock first, and the clock in a statement of its own: one may wait for the lock
@@ -35,6 +35,7 @@ class LockedStudy:
         if found is None:
             raise gone()
         self._key, self._revision = cells.read("the study", [studies.c.id, studies.c.revision], found)
+        check_since(known, self._revision)
         self._is_changed = False
         self.now = float(connection.scalar(select(clock)) or 0.0)
         for each in self.where(is_lease_stale(evaluations, literal(self.now, Double))):
@@ -109,11 +110,12 @@ class LockedStudy:
         count = select(func.coalesce(func.max(problems.c.number) + 1, 0)).where(problems.c.study == self._key)
         return int(self._connection.scalar(count) or 0)
 
-    def finish(self) -> None:
-        """Keep the revision that the study has come to."""
+    def finish(self) -> int:
+        """Keep the revision that the study has come to, and say which."""
         if self._is_changed:
             values = update(studies).where(studies.c.id == self._key).values(revision=self._revision)
             self._connection.execute(values)
+        return self._revision
 
     def _next(self) -> int:
         self._is_changed = True

@@ -43,6 +43,8 @@ class SqlStore:
         prepare(self._database)
         self._given_clock = clock
         self._clock = clock or steady_clock(self._database)
+        self._reached: dict[str, int] = {}
+        """The latest revision that is known of each study: an older one is of a copy that took its place."""
 
     def __repr__(self) -> str:
         return f"SqlStore({shown(self._database.url)!r})"
@@ -143,6 +145,7 @@ class SqlStore:
         def look(connection: Connection) -> list[tuple[Any, ...]]:
             return _changed(connection, study, since, self._now(), with_late=self.is_read_only)
 
+        least = max(since, self._reached.get(study, 0))
         rows = self._database.read(look)
         is_late = bool(rows) and bool(rows[0][1])
         if is_late and not self.is_read_only:
@@ -151,7 +154,8 @@ class SqlStore:
         if not rows:
             raise gone()
         (revision,) = cells.read("the study", [studies.c.revision], rows[0][:1])
-        check_since(since, revision)
+        check_since(least, revision)
+        self._reached[study] = max(revision, self._reached.get(study, 0))
         found = sorted((from_row(study, row[2:]) for row in rows if row[2] is not None), key=lambda each: each.id)
         if is_late and self.is_read_only:
             now = self._database.read(lambda connection: float(connection.scalar(select(self._now())) or 0.0))
@@ -310,6 +314,7 @@ class SqlStore:
     def close(self) -> None:
         """Let go of connections; the store may be used again afterwards."""
         self._database.close()
+        self._reached.clear()
 
     def _change_one(
         self, study: str, id: int, transition: Callable[[Evaluation, float], Evaluation], is_repeatable: bool = True
@@ -325,13 +330,13 @@ class SqlStore:
     def _change(self, study: str, work: Callable[[LockedStudy], R], is_repeatable: bool = False) -> R:
         """What `work` returns, in one transaction on the study."""
 
-        def transact(connection: Connection) -> R:
-            locked = LockedStudy(connection, study, self._now())
-            result = work(locked)
-            locked.finish()
-            return result
+        def transact(connection: Connection) -> tuple[R, int]:
+            locked = LockedStudy(connection, study, self._now(), self._reached.get(study, 0))
+            return work(locked), locked.finish()
 
-        return self._database.write(transact, is_repeatable)
+        result, revision = self._database.write(transact, is_repeatable)
+        self._reached[study] = max(revision, self._reached.get(study, 0))
+        return result
 
     def _now(self) -> ColumnElement[float]:
         """The present time, once a lock is there: as a number where the machine has the clock, else the database's."""

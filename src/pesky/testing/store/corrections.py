@@ -21,6 +21,11 @@ class CorrectionsContract(StoreTest):
         assert ask(study).why is None
         assert_same(self.another(study).changes(STUDY, 0)[1][0], asked)
 
+    def test_parts_of_why_that_are_of_another_kind_are_left_out(self, study: Store):
+        asked = ask(study, why={"kind": 7, "values": {"t": "much"}, "left_out": [{}], "unit": "nats", "of mine": [1]})
+        assert asked.why == {"unit": "nats", "of mine": [1]}
+        assert_same(self.another(study).changes(STUDY, 0)[1][0], asked)
+
     def test_attributes_come_back_and_the_latest_of_a_name_counts(self, study: Store):
         ask(study)
         told = study.tell(STUDY, 0, {"f": 1.0}, BOTH, None, attributes=ODD)
