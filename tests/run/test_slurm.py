@@ -286,7 +286,8 @@ COMMANDS = {
                 *) shift;;
             esac
         done
-        exec "$@" > $(echo $out | sed "s/%j/$SLURM_JOB_ID/;s/%t/0/") 2> $(echo $err | sed "s/%j/$SLURM_JOB_ID/;s/%t/0/")
+        out=${out//%j/$SLURM_JOB_ID} err=${err//%j/$SLURM_JOB_ID}
+        exec "$@" > "${out//%t/0}" 2> "${err//%t/0}"
     """,
     "sacct": """
         for id in $(echo "$@" | grep -o 'jobs=.*' | tr -c '0-9' ' '); do
@@ -391,6 +392,17 @@ def test_an_impossible_submission_is_an_error(cluster: Path, on_cluster: SlurmEx
 
 
 # -- attacked, on a cluster --------------------------------------------------------------------------------------------
+
+
+def test_names_with_anything_in_them_are_no_commands(cluster: Path, tmp_path: Path) -> None:
+    """Of the folder, the job and its comment: they are written into a script that a shell reads."""
+    odd = """o 'dd' "$(touch owned)" `touch owned` ;touch owned; é \x1b]0;owned\x07"""
+    jobs = submitit.AutoExecutor(tmp_path / odd)
+    jobs.update_parameters(name=odd, slurm_comment=odd, slurm_additional_parameters={"wckey": odd})
+    with SlurmExecutor(jobs, poll=0.05) as executor:
+        assert executor.submit(lambda x: x + 1, 2).result(LONG) == 3
+    assert not list(tmp_path.rglob("owned"))
+    assert not Path("owned").exists()
 
 
 def test_a_node_that_dies_and_a_job_that_is_canceled_are_not_the_function(
