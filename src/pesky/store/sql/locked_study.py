@@ -11,7 +11,7 @@ from pesky.store.checks import check_since, gone, name_taken, unknown_id
 from pesky.store.evaluation import Evaluation, State
 from pesky.store.sql import cells, counted
 from pesky.store.sql.evaluation_rows import COLUMNS, from_row, to_row
-from pesky.store.sql.schema import evaluations, problems, studies
+from pesky.store.sql.schema import check, evaluations, problems, schema, studies
 
 _COUNTS = (evaluations.c.attempts > 0) & or_(
     evaluations.c.state != State.ABANDONED.value, evaluations.c.outcomes != "{}"
@@ -30,11 +30,13 @@ class LockedStudy:
         self._connection = connection
         self._identity = identity
         # the lock first, and the clock in a statement of its own: one may wait for the lock
-        statement = select(studies.c.id, studies.c.revision).where(studies.c.identity == identity).with_for_update()
+        columns = studies.c.id, studies.c.revision, select(schema.c.version).scalar_subquery()
+        statement = select(*columns).where(studies.c.identity == identity).with_for_update(of=studies)
         found = connection.execute(statement).one_or_none()
         if found is None:
             raise gone()
-        self._key, self._revision = cells.read("the study", [studies.c.id, studies.c.revision], found)
+        check(connection.engine.url, found[2])  # whoever upgraded it meanwhile keeps other things
+        self._key, self._revision = cells.read("the study", columns[:2], found[:2])
         check_since(known, self._revision)
         self._is_changed = False
         self.now = float(connection.scalar(select(clock)) or 0.0)

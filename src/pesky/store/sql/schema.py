@@ -19,6 +19,7 @@ from sqlalchemy import (
     text,
     update,
 )
+from sqlalchemy.engine import URL
 
 from pesky.errors import StorageError
 from pesky.store.sql.database import Database
@@ -128,9 +129,9 @@ def prepare(database: Database) -> None:
     Two processes may do so at once. Unless the database may be created, tables that are not there are an error, too.
     """
     if database.access == "read":
-        check(database, database.read(lambda connection: _readable(connection, database)))
+        check(database.url, database.read(lambda connection: _readable(connection, database)))
         return
-    check(database, database.write(lambda connection: _writable(connection, database), is_repeatable=True))
+    check(database.url, database.write(lambda connection: _writable(connection, database), is_repeatable=True))
     database.enable_wal()
 
 
@@ -157,9 +158,9 @@ def lock(connection: Connection) -> None:
         connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
 
 
-def check(database: Database, found: int) -> None:
+def check(url: URL, found: object) -> None:
     """A StorageError if the tables are not of this version."""
-    where = shown(database.url)
+    where = shown(url)
     if not isinstance(found, int):
         raise StorageError(f'the storage "{where}" is damaged, its version was {found!r}: restore a copy of it.')
     if found > VERSION:

@@ -59,7 +59,9 @@ def settings_of(connection: Connection, identity: str) -> str:
 
 def keep_settings(connection: Connection, identity: str, text: str) -> None:
     """Keep the settings of the study of that identity; StudyGone if there is none."""
-    of_identity(connection, identity)
+    # the lock first: two who find no settings would both insert some
+    if connection.scalar(select(studies.c.id).where(studies.c.identity == identity).with_for_update()) is None:
+        raise gone()
     if not inspect(connection).has_table(settings.name):
         lock(connection)  # another process may make the table at the same time
         settings.create(connection, checkfirst=True)

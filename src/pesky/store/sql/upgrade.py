@@ -60,7 +60,7 @@ def upgrade(url: str) -> tuple[int, int]:
         if found is None:
             raise schema.nothing_there(database)
         if found > schema.VERSION:
-            schema.check(database, found)
+            schema.check(database.url, found)
         for version in range(found, schema.VERSION):
             MIGRATIONS[version](connection)
         connection.execute(update(schema.schema).values(version=schema.VERSION))
