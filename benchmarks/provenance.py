@@ -16,13 +16,15 @@ HERE = Path(__file__).parent
 def version() -> str:
     """The commit, with "-dirty" where files differ from it, and today's date.
 
-    In a copy without its history the commit is that of the environment variable PESKY_COMMIT, or unknown.
+    For a copy without its history the environment variable PESKY_COMMIT names the commit.
     """
-    git = ["git", "describe", "--always", "--dirty", "--exclude=*"]
-    try:
-        found = subprocess.run(git, cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        found = os.environ.get("PESKY_COMMIT", "unknown commit")
+    found = os.environ.get("PESKY_COMMIT")
+    if found is None:
+        git = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+        try:
+            found = subprocess.run(git, cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()
+        except (OSError, subprocess.CalledProcessError):
+            found = "unknown commit"
     return f"{found}, {datetime.now(UTC):%Y-%m-%d}"
 
 

@@ -119,7 +119,7 @@ def gathered(done: Sequence[tuple[Job, Any]]) -> dict[str, Any]:
         }
         data["separately"] = {"budget": rounded(JOINT * cheap_check.TOGETHER / 3600), "hours": hours}
     if "crashes" in by_part:
-        data["crashes"] = {
+        data["crashes"] = {"evaluations": crashing_simulator.FILE.budget.evaluations} | {
             way: {name: [each[name] for each in found] for name in ("crashes", "recommended")}
             for (_, way), found in by_part["crashes"].items()
         }

@@ -66,7 +66,7 @@ def left(tmp_path):
     def numbers() -> list[int]:
         return [int(name) for name in os.listdir(folder) if name.isdecimal()]
 
-    numbers.folder = str(folder)
+    numbers.folder = str(folder)  # pyright: ignore[reportFunctionMemberAccess]
     yield numbers
     for pid in numbers():
         if not is_gone(pid):
@@ -196,7 +196,7 @@ def test_what_it_is_sent_the_program_gets_once(tmp_path):
 def test_a_program_has_the_usual_descriptors_alone():
     command = [sys.executable, "-c", "import os; print(len(os.listdir('/dev/fd')))"]
     with Reaped(command, signal.SIGTERM, stdout=subprocess.PIPE) as reaped:
-        assert reaped.process.stdout.read() == subprocess.check_output(command)
+        assert reaped.process.communicate()[0] == subprocess.check_output(command)
 
 
 def test_where_no_process_is_handed_over_the_group_ends(tmp_path):

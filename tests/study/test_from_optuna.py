@@ -192,7 +192,7 @@ def test_what_cannot_be_read_is_said():
 def test_without_optuna_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     theirs = study_of(trial())
     monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(PeskyError, match=r"pesky\[optuna\]"):
+    with pytest.raises(PeskyError, match=r'pip install "optuna>='):
         Study.from_optuna(theirs)
 
 

@@ -9,7 +9,6 @@ from pesky.study.grounds import Grounds
 from pesky.study.in_words import first_line
 from pesky.study.measured import holds_all
 from pesky.study.recommendation import Recommendation
-from pesky.study.slips import absurd
 from pesky.study.untried import options_without
 from pesky.text import one_line
 
@@ -153,16 +152,11 @@ def contradicted(grounds: Grounds, found: Recommendation) -> list[str]:
 
 
 def far_beyond(grounds: Grounds, found: Recommendation) -> list[str]:
-    """Which values are decades beyond all others, and are learnt from all the same."""
-    told = {e.id: e for point in grounds.points for e in point.evaluations}
-    odd = [
-        each
-        for each in absurd(grounds.problem, told.values())
-        if (each.evaluation, each.outcome) not in grounds.left_out
-    ]
-    if not odd:
+    """Values that are decades beyond all others."""
+    if not grounds.far_beyond:
         return []
-    named = "; ".join(each.in_words for each in odd[:NAMED]) + ("; and more" if len(odd) > NAMED else "")
+    named = "; ".join(each.in_words for each in grounds.far_beyond[:NAMED])
+    named += "; and more" if len(grounds.far_beyond) > NAMED else ""
     return [f"{named}: correct or exclude what is wrong."]
 
 

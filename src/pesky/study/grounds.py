@@ -23,6 +23,7 @@ from pesky.study.in_words import first_line
 from pesky.study.measured import MeasuredPoint, measured_points
 from pesky.study.outliers import Outlier, Place, trusted
 from pesky.study.prediction import Expectation, Prediction, expectations_at, predictions_at
+from pesky.study.slips import Unusual, absurd
 from pesky.study.surrogates import Surrogates
 from pesky.wording import counted
 
@@ -52,6 +53,8 @@ class Grounds:
     """The values that are not believed, though they were told."""
     failed: tuple[Evaluation, ...] = ()
     """Those that failed, of tasks whose failures are not learnt: the model does not know of them."""
+    far_beyond: tuple[Unusual, ...] = ()
+    """The values that are decades beyond all others, whether or not the model leaves them out."""
     is_hypothetical: bool = False
     """Whether thresholds are others than those that questions were asked under."""
 
@@ -105,7 +108,8 @@ class Grounds:
         U = surrogates.points.stack(point.evaluations[0] for point in points).cpu()
         encode, seed, count = surrogates.points.of, surrogates.seed, len(evaluations)
         given = (problem, surrogates.space, belief, spread, observations, points, U, encode, seed, count)
-        return cls(*given, left_out, tuple(e for e in evaluations.values() if _is_unlearnt_failure(problem, e)))
+        failed = tuple(e for e in evaluations.values() if _is_unlearnt_failure(problem, e))
+        return cls(*given, left_out, failed, tuple(absurd(problem, evaluations.values())))
 
     def under(self, thresholds: Mapping[int, float]) -> "Grounds":
         """The same under other thresholds of some constraints, by their numbers."""
