@@ -7,9 +7,10 @@ import json
 import sqlite3
 import warnings
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
+import psycopg
 import pytest
 from store.damaged import NAME, flipped, make, readers, replace, surprises
 
@@ -162,3 +163,32 @@ def test_a_part_of_an_explanation_of_another_kind_is_left_out(path: Path, kind: 
                     Explanation.of(last)
             if kind == "full" and value == values[0]:
                 assert surprises(path.parent) == [], (part, value)
+
+
+SERVED = ("'x'", "NULL", "'\\x8000'::bytea", "'NaN'::float8", "1e400::numeric", "-1", "'[]'::jsonb", "now()")
+TABLES = ("pesky_studies", "pesky_evaluations", "pesky_problems", "pesky_settings")
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_column_of_another_type_in_a_servers_table_is_named(whole: Path, postgres_url: str, table: str):
+    open_store(postgres_url).close()
+    with closing(sqlite3.connect(whole)) as source, psycopg.connect(postgres_url, autocommit=True) as there:
+        for each in TABLES:
+            names = [row[1] for row in source.execute(f"PRAGMA table_info({each})")]
+            into = f"INSERT INTO {each} ({', '.join(names)}) VALUES ({', '.join(['%s'] * len(names))})"
+            for row in source.execute(f"SELECT * FROM {each}"):
+                there.execute(into.encode(), row)
+        names = [row[1] for row in source.execute(f"PRAGMA table_info({table})")]
+        there.execute(f"ALTER TABLE {table} RENAME TO whole".encode())
+        for i, name in enumerate(names):
+            wrong = SERVED[i % len(SERVED)]
+            columns = ", ".join(f"{wrong} AS {each}" if each == name else each for each in names)
+            there.execute(f"CREATE TABLE {table} AS SELECT {columns} FROM whole".encode())
+            for use in (
+                lambda: [Explanation.of(e) for e in Study.load(postgres_url, NAME).evaluations.values() if e.why],
+                lambda: Study.load(postgres_url, NAME).to_csv(),
+                lambda: Study.load(postgres_url, NAME).exclude(0),
+            ):
+                with suppress(PeskyError):
+                    use()
+            there.execute(f"DROP TABLE {table}".encode())
