@@ -20,7 +20,7 @@ from pesky.errors import StorageError
 from pesky.extras import to_install
 from pesky.store.sql import errors
 from pesky.store.sql.file import OpenFile, StillFile
-from pesky.store.sql.interruption import Interruption
+from pesky.store.sql.interruption import Interruption, interruptible_connections
 from pesky.store.sql.url import is_secret, is_uri, parse, shown
 
 R = TypeVar("R")
@@ -269,7 +269,7 @@ def _postgresql(url: URL) -> Engine:
         raise StorageError(
             f'the storage "{shown(url)}" needs psycopg 3, which is not installed: {to_install("postgresql")}.'
         ) from error
-    interruptible = _interruptible()
+    interruptible = interruptible_connections()
 
     @event.listens_for(engine, "do_connect")
     def connect(_dialect: object, _record: object, arguments: list[Any], options: dict[str, Any]) -> Any:
@@ -281,22 +281,6 @@ def _postgresql(url: URL) -> Engine:
             connection.exec_driver_sql(_LIMITS)
 
     return engine
-
-
-def _interruptible() -> Any:
-    """A class of connections that Ctrl-C leaves at once: psycopg's own first asks the server, which may not answer."""
-    import psycopg
-    from psycopg import waiting
-
-    class Interruptible(psycopg.Connection[Any]):
-        def wait(self, gen: Any, interval: float = 0.1, *arguments: Any, **options: Any) -> Any:
-            try:
-                return waiting.wait(gen, self.pgconn.socket, interval, *arguments, **options)
-            except KeyboardInterrupt:
-                self.pgconn.finish()
-                raise
-
-    return Interruptible
 
 
 def _begin(connection: Connection) -> str:

@@ -1,7 +1,11 @@
-"""Ctrl-C while SQLite reads: it returns to Python only between rows, and one may take forever."""
+"""Ctrl-C while a database works.
+
+SQLite returns to Python only between rows, and one may take forever; a server may not answer.
+"""
 
 import sqlite3
 from collections.abc import Generator
+from typing import Any
 
 STEPS = 100_000
 """Steps of SQLite's machine, about 30 ms of them, after which it lets Python look at signals."""
@@ -35,3 +39,19 @@ class Interruption:
             except BaseException as error:
                 self._raised.append(error)
                 is_over = 1
+
+
+def interruptible_connections() -> Any:
+    """A class of connections that Ctrl-C leaves at once: psycopg's own first asks the server, which may not answer."""
+    import psycopg
+    from psycopg import waiting
+
+    class Interruptible(psycopg.Connection[Any]):
+        def wait(self, gen: Any, interval: float = 0.1, *arguments: Any, **options: Any) -> Any:
+            try:
+                return waiting.wait(gen, self.pgconn.socket, interval, *arguments, **options)
+            except KeyboardInterrupt:
+                self.pgconn.finish()
+                raise
+
+    return Interruptible
