@@ -1,6 +1,8 @@
 """What the pages show works: study files are read, and pieces of Python run, with less to spend than they say."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +94,11 @@ def test_pieces_of_python_run(page: Path, tmp_path: Path, monkeypatch: pytest.Mo
         for much, less in LESS.items():
             block = block.replace(much, less)
         exec(compile(block, page.name, "exec"), names)
+
+
+def test_security_counts_the_tests_that_it_names():
+    named = set(re.findall(r"`(tests/\S+\.py)` \((\d+)\)", (ROOT / "docs" / "security.md").read_text()))
+    collect = [sys.executable, "-m", "pytest", "-n", "0", "-m", "", "--collect-only", "-q"]
+    collected = subprocess.run([*collect, *{file for file, _ in named}], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert len(named) > 30
+    assert named == {(file, str(collected.count(f"{file}::"))) for file, _ in named}
