@@ -27,7 +27,7 @@ def table_of_claims(data: Mapping[str, Any]) -> str:
     if "separately" in data:
         hours, budget = data["separately"]["hours"], data["separately"]["budget"]
         lines.append([
-            f"median cost until the gap is that of {budget:.0f} h of measuring together (a check: 5 s, a run: 1 h)",
+            f"median hours until a gap that measuring together reaches in {budget:.0f} h (a check: 5 s, a print: 1 h)",
             f"{median(hours['separately']):.1f} h, measured separately",
             f"{median(hours['together']):.1f} h, measured together",
             f"{len(hours['together'])} runs",
@@ -37,8 +37,8 @@ def table_of_claims(data: Mapping[str, Any]) -> str:
         learn, record = (data["crashes"][way]["crashes"] for way in ("learn", "record"))
         lines.append([
             f"median crashes of {data['crashes']['evaluations']} runs, where a part of the space crashes",
-            f"{median(learn):.0f} if failures are learnt",
-            f"{median(record):.0f} if not",
+            f"{median(learn):.1f} if failures are learnt",
+            f"{median(record):.1f} if not",
             f"{len(learn)} runs",
             "[crashes](docs/benchmarks.md#crashes)",
         ])  # fmt: skip
@@ -91,6 +91,28 @@ def table_of_problems(data: Mapping[str, Any]) -> str:
     return f"{markdown(heads, lines)}\n{origin(data)}\n"
 
 
+def table_of_hours(data: Mapping[str, Any]) -> str:
+    """A line for each way: the hours of every run, the shortest first."""
+    heads = ["measured", "median", "hours of each run"]
+    hours = data["separately"]["hours"]
+    lines = [
+        [way, f"{median(each):.1f}", ", ".join(f"{one:.1f}" for one in sorted(each))] for way, each in hours.items()
+    ]
+    return f"{markdown(heads, lines)}\n{origin(data)}\n"
+
+
+def table_of_crashes(data: Mapping[str, Any]) -> str:
+    """A line for each kind of `failures`: what crashed."""
+    runs = data["crashes"]["evaluations"]
+    heads = ["`failures`", "studies", f"crashes of {runs} runs, median", "of each study", "recommendations that crash"]
+    lines = []
+    for way in ("learn", "record"):
+        crashes, recommended = data["crashes"][way]["crashes"], data["crashes"][way]["recommended"]
+        each = ", ".join(map(str, sorted(crashes)))
+        lines.append([f'`"{way}"`', str(len(crashes)), f"{median(crashes):.1f}", each, str(sum(recommended))])
+    return f"{markdown(heads, lines)}\n{origin(data)}\n"
+
+
 def table_of_speed(data: Mapping[str, Any]) -> str:
     """A line for each size and rule: seconds of an ask, over those of the peers, and memory."""
     heads = ["(N, K, d)", "rule", "CPU s per ask", "over Optuna's", "over LogEI's", "peak MB"]
@@ -110,6 +132,8 @@ def origin(data: Mapping[str, Any]) -> str:
 TABLES = {
     "readme": ("readme.json", table_of_claims),
     "readme-problems": ("readme.json", table_of_problems),
+    "readme-separately": ("readme.json", table_of_hours),
+    "readme-crashes": ("readme.json", table_of_crashes),
     "speed": ("speed.json", table_of_speed),
 }
 

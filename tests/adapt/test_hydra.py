@@ -178,7 +178,7 @@ def test_an_interrupted_sweep_leaves_nothing_that_nobody_measures(tmp_path: Path
     [
         ({"minimize": None}, "pesky: .*minimize"),
         ({"minimize": "f", "params": {}}, "pesky: .*parameter"),
-        ({"minimize": "f", "failures": "ignore"}, 'expected "record" or "learn"'),
+        ({"minimize": "f", "failures": "ignore"}, 'expected "record", "learn" or "random"'),
         ({"minimize": "f", "rule": "best"}, "pesky: .*rule"),
         ({"minimize": "f", "storage": "mysql://me:secret@host/db"}, r"pesky: .*me:\*\*\*@host"),
     ],

@@ -63,7 +63,7 @@ def test_claims_are_counts_and_medians_of_the_runs():
         ["1", "Optuna's `GPSampler` 0", "3 runs each"],
         ["0.0001", "Optuna's `GPSampler` 0.01", "3 runs"],
         ["2.0 h, measured separately", "3.0 h, measured together", "3 runs"],
-        ["3 if failures are learnt", "6 if not", "3 runs"],
+        ["3.0 if failures are learnt", "6.0 if not", "3 runs"],
         ["0.980", "0.890 by the paper's approximation", "11 data sets, 3 seeds"],
     ]
     assert lines[0][0].startswith("problems without noise, of 1,")
@@ -101,7 +101,7 @@ def test_the_command_runs_what_is_asked_for_and_writes_the_pages(tmp_path, monke
     monkeypatch.setattr(command, "RESULTS", tmp_path)
     monkeypatch.setattr(command, "rewrite", lambda text: rewrite(text, tmp_path))
     command.main(["--seeds", "2", "--workers", "1", "--only", "crashes", "--json", str(tmp_path / "readme.json")])
-    assert "| 3 if failures are learnt | 6 if not | 2 runs |" in page.read_text()
+    assert "| 3.0 if failures are learnt | 5.5 if not | 2 runs |" in page.read_text()
     assert json.loads((tmp_path / "readme.json").read_text())["crashes"]["learn"]["crashes"] == [3, 3]
 
 

@@ -108,7 +108,7 @@ DAMAGES = {
     "a problem that is no JSON": (PROBLEM + "'{'", "the stored problem of the study 'study' is damaged"),
     "a problem that is none": (PROBLEM + "'[1]'", "the stored problem of the study 'study' is damaged"),
     "a problem that lacks much": (PROBLEM + """'{"parameters": {}}'""", "the stored problem of the study 'study' is"),
-    "a problem that is no text": (PROBLEM + "x'ff'", "the stored problem of the study 'study' is damaged"),
+    "a problem that is no text": (PROBLEM + "x'ff'", "the study 'study' is damaged in the storage: its problem was"),
     "params that are no JSON": (ROW + "params = 'x'", "is damaged in the storage: its params was 'x'"),
     "an unknown task": (ROW + "task = 'nap'", "the task 'nap'"),
     "an unknown outcome": (ROW + """outcomes = '{"g": 1}'""", "the outcome 'g'"),

@@ -87,3 +87,13 @@ def test_data_of_some_outcomes_are_enough_to_begin_with():
     s.add({"x": 0.5, "y": 0.5}, {"c": 1.0})
     s.tell(s.ask(), {"f": 1.0, "c": 1.0})
     assert s.recommend().expected == pytest.approx(1.0, abs=0.5)
+
+
+def test_an_answer_that_is_not_as_safe_is_not_asked_and_that_is_said(caplog: pytest.LogCaptureFixture):
+    s = quick(PROBLEM, min_probability=0.99, initial=0)
+    for x in (0.1, 0.4, 0.6):
+        s.add({"x": x, "y": 0.1}, cliff({"x": x, "y": 0.1}))
+    e = s.ask(confirm=True)
+    assert probability_before(s, e.id) >= 0.99 - 1e-3
+    assert e.kind != "confirming"
+    assert "and min_probability is 0.99: another one is asked" in caplog.text

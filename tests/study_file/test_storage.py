@@ -62,7 +62,7 @@ def test_a_uri_of_sqlites_own_is_left_as_it_is(tmp_path):
         ('["postgresql://me:secret@host/db"]', "was a list: expected a text like"),
         ('{ password = "secret" }', "was a table: expected a text like"),
         ("7", "was 7: expected a text like"),
-        ('"postgresql://me:secret@host:port/db"', "was 'postgresql://me:***@host:port/db', which is no URL"),
+        ('"postgresql://me:secret@host:port/db"', "was 'postgresql://me:***@host:***', which is no URL"),
         ('"postgresql://me:secret@host/db', "this is no TOML"),
         ('"$PESKY_NOT_SET"', "the variable $PESKY_NOT_SET is not set"),
     ],

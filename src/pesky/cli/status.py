@@ -50,7 +50,7 @@ def _plain(looked: "Looked", kept: "Snapshot") -> dict[str, object]:
         "storage": looked.shown,
         "counts": _counts(kept),
         "spent": spent(by_id, kept.problem),
-        "is_confirmed": _is_confirmed(kept),
+        "last_was_for_the_answer": _last_was_for_the_answer(kept),
         "outliers": [asdict(each) for each in as_of_last_question(kept.evaluations)],
         "far_beyond": [asdict(each) for each in _absurd(kept)],
         "noise": noise,
@@ -70,8 +70,8 @@ def _absurd(kept: "Snapshot") -> "list[Unusual]":
     return [each for each in absurd(kept.problem, kept.evaluations) if (each.evaluation, each.outcome) not in left_out]
 
 
-def _is_confirmed(kept: "Snapshot") -> bool:
-    """Whether the last that was measured was for the answer; what that is, a model has to say."""
+def _last_was_for_the_answer(kept: "Snapshot") -> bool:
+    """Whether the last measurement was for the answer; what that is now, a model has to say."""
     told = [e for e in kept.evaluations if e.outcomes and e.state.value != "failed" and not e.is_excluded]
     last = max(told, key=lambda e: (e.ended or 0.0, e.id), default=None)
     return last is not None and last.why is not None and last.why.get("kind") == "confirming"
@@ -122,8 +122,8 @@ def _lines(looked: "Looked", kept: "Snapshot", now: float) -> Iterator[str]:
         if limit is not None:
             beyond = f", and {used - limit:.6g} beyond it" if used > limit else ""
             yield f"budget: {min(used, limit):.6g} of {limit:.6g} {what}{beyond}"
-    if _is_confirmed(kept):
-        yield f"recommendation: the last question was to confirm it; `pesky recommend {looked.again}` says what it is"
+    if _last_was_for_the_answer(kept):
+        yield f"recommendation: the last measurement was for it; `pesky recommend {looked.again}` says what it is now"
     elif any(e.outcomes for e in kept.evaluations):
         to_ask = "STUDY.toml" if looked.file is None else looked.again
         yield (

@@ -4,6 +4,7 @@ import math
 import os
 import pickle
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -91,6 +92,15 @@ class Process:
                 self.bury(0)
                 return "report", None, f"the answer was longer than {MOST} bytes: expected less", 0.0
             raise EOFError from error
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the child is dead: its connection ends before `Reaped` has its status."""
+        if self.process.poll() is not None:
+            return True
+        with socket.socket(fileno=os.dup(self._connection.fileno())) as connection, suppress(BlockingIOError):
+            return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        return False
 
     def kill(self) -> None:
         """Have the child and all that it started killed, from any thread."""

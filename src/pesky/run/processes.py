@@ -189,7 +189,7 @@ class _Keeper(threading.Thread):
         return Report(None, f"time-out: took longer than {call.timeout:g} s", call.timeout)
 
     def _living(self) -> "Process":
-        if self._child is not None and self._child.process.poll() is not None:
+        if self._child is not None and self._child.has_ended:
             self._child.bury(0)
             self._child = None
         if self._child is None:

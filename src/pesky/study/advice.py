@@ -56,10 +56,10 @@ def unmeasured(found: Recommendation) -> str:
 def versus(other: Recommendation, better: float) -> str:
     """What the other candidate is, and how probably the model's point is the better one of the two."""
     if other.is_measured:
-        ids = listed(other.evaluations, other.trials)
+        name, ids = one_line(other.objective), listed(other.evaluations, other.trials)
         return (
-            f"With a probability of {better:.0%} it is better than the best measured point ({ids}), "
-            f"where {one_line(other.objective)} is {other.expected:.6g}: {BEST}."
+            f"With a probability of {better:.0%} {name} is better here than at the best measured point ({ids}), "
+            f"where it is {other.expected:.6g}: {BEST}."
         )
     return (
         f"The model expects {one_line(other.objective)} = {other.expected:.6g} ± {other.deviation:.2g} at a point that "

@@ -1,5 +1,6 @@
 """The question that confirms a recommendation: what was not measured yet at the point that would be recommended."""
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import takewhile
@@ -20,6 +21,8 @@ from pesky.study.recommend import (
     log_probability,
 )
 from pesky.study.recommendation import Recommendation
+
+log = logging.getLogger("pesky")
 
 ATTEMPTS = 2
 """How often what fails is tried at a point; what is learnt of failures is once enough."""
@@ -58,6 +61,14 @@ def confirming_question(
     target = best_anywhere(grounds)
     if not _beats_measured(grounds, target):
         target = _bolder(grounds) or target
+    likely = _probability(grounds.problem, target, grounds.problem.rows)
+    if min_probability is not None and likely < min_probability:
+        log.warning(
+            "the best point satisfies all constraints with a probability of %.3g, and min_probability is %.3g: "
+            "another one is asked",
+            likely,
+            min_probability,
+        )
     return _question_for(target, grounds, evaluations, tasks, min_probability)
 
 

@@ -9,17 +9,15 @@ from pesky.store.checks import gone, unknown_study
 from pesky.store.contract import ProblemRecord, StudyRecord
 from pesky.store.sql import cells, counted
 from pesky.store.sql.schema import lock, problems, settings, studies
+from pesky.text import one_line
 
 _COLUMNS = studies.c.name, studies.c.problem, studies.c.seed, studies.c.identity
 
-_A_STUDY = "a study"
-
 
 def names(connection: Connection) -> list[str]:
-    """The names of all studies, in the order of their creation."""
-    columns = studies.c.id, studies.c.name
-    found = [cells.read(_A_STUDY, columns, row) for row in counted.rows(connection, select(*columns))]
-    return [name for _, name in sorted(found)]
+    """The names of all studies, in the order of their creation; a damaged one is spelled out, and hides no others."""
+    found = counted.rows(connection, select(*_COLUMNS).order_by(studies.c.id))
+    return [name if isinstance(name, str) else one_line(repr(name), 100) for name, *_ in found]
 
 
 def find(connection: Connection, name: str) -> StudyRecord | None:
@@ -29,7 +27,9 @@ def find(connection: Connection, name: str) -> StudyRecord | None:
 
 
 def _record(found: Sequence[object]) -> StudyRecord:
-    return StudyRecord(*cells.read(_A_STUDY, _COLUMNS, found))
+    name = found[0]
+    what = f"the study {one_line(repr(name), 100)}" if isinstance(name, str) else "a study"
+    return StudyRecord(*cells.read(what, _COLUMNS, found))
 
 
 def of_identity(connection: Connection, identity: str) -> StudyRecord:
@@ -76,8 +76,11 @@ def forget(connection: Connection, identity: str) -> None:
 
 
 def get(connection: Connection, name: str) -> StudyRecord:
-    """The study of that name; a StorageError if there is none."""
+    """The study of that name; a StorageError if there is none, or where it may be one whose name is damaged."""
     kept = find(connection, name)
     if kept is None:
+        for row in counted.rows(connection, select(*_COLUMNS)):
+            if not isinstance(row[0], str):
+                _record(row)
         raise StorageError(unknown_study(name, names(connection)))
     return kept
