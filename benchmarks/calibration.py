@@ -17,6 +17,7 @@ from rich.table import Table
 
 import pesky
 from benchmarks.calibration_cases import CASES, Case, Values, case_by_name
+from benchmarks.provenance import provenance
 from benchmarks.report import build_table, console, progress_bar, write_json
 from benchmarks.workers import begin_worker
 from pesky.problem import Problem
@@ -154,7 +155,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             bar.advance(task)
     results.sort(key=lambda r: ([*CASES].index(r.name), r.seed))
     console.print(tabulate(results, given.evaluations))
-    write_json(given.json, {"evaluations": given.evaluations, "runs": [asdict(r) for r in results]})
+    write_json(
+        given.json,
+        provenance("benchmarks.calibration") | {"evaluations": given.evaluations, "runs": [asdict(r) for r in results]},
+    )
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from experiments.tables import PLACE, markdown
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "results"
-PAGES = (ROOT / "README.md", ROOT / "docs" / "benchmarks.md")
+PAGES = (ROOT / "README.md", ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "answer.md")
 HEADS = ["", "pesky", "compared with", "n", "details"]
 SHOWN = ("10", "20", "40")
 """Evaluations after which the table of problems has gaps."""
@@ -124,6 +124,26 @@ def table_of_speed(data: Mapping[str, Any]) -> str:
     return f"{markdown(heads, lines)}\n{origin(data)}\n"
 
 
+def table_of_promises(data: Mapping[str, Any]) -> str:
+    """A line for each promise of an answer: how often it was true."""
+    runs = data["runs"]
+    covered, kept = ([each for run in runs for each in run[name]] for name in ("covered", "kept"))
+    promised = fmean(each for run in runs for each in run["promised"])
+    lines = [
+        ["the objective is in its interval of 90 %, at the model's best point, not measured yet", *_share(covered)],
+        [f"a constraint is satisfied, promised with {promised:.2f} on average", *_share(kept)],
+        ["every constraint is satisfied at the final recommendation", *_share([run["is_feasible"] for run in runs])],
+        ["the final recommendation is no worse than `study.best()`", *_share([not run["is_worse"] for run in runs])],
+    ]
+    problems = len({run["name"] for run in runs})
+    heads = [f"promise, of {len(runs)} studies on {problems} problems", "true", "of"]
+    return f"{markdown(heads, lines)}\n{origin(data)}\n"
+
+
+def _share(true: Sequence[bool]) -> list[str]:
+    return [f"{sum(true) / len(true):.0%}", str(len(true))]
+
+
 def origin(data: Mapping[str, Any]) -> str:
     """What made the table, of which version, where."""
     return f"Made by `{data['command']}`; version {data['version']}; {data['machine']}."
@@ -135,6 +155,7 @@ TABLES = {
     "readme-separately": ("readme.json", table_of_hours),
     "readme-crashes": ("readme.json", table_of_crashes),
     "speed": ("speed.json", table_of_speed),
+    "calibration": ("calibration.json", table_of_promises),
 }
 
 
