@@ -14,6 +14,7 @@ from show.studies import LONG, SCRIPT, found, made
 from study.quick import COUPLED, SPLIT, quick
 
 from pesky import Choice, Integer, Problem, Real, Study, Task
+from pesky.errors import StorageError
 from pesky.page.changes import CHANGES
 from pesky.page.drawings import NAMES
 from pesky.show import PICTURES
@@ -171,6 +172,25 @@ def test_a_damaged_study_hides_no_others(tmp_path, column: str, value: str):
     (damaged,) = (each for each in told if "error" in each)
     assert damaged["error"]
     assert column == "name" or damaged["name"] == "two"
+
+
+@pytest.mark.parametrize("value", ["7", "x'ff00'", "NULL"])
+def test_a_study_whose_name_is_no_text_hides_no_others(tmp_path, value: str):
+    url = database(tmp_path)
+    studies = [quick(COUPLED, storage=url, name=name) for name in ("one", "two", "three")]
+    with sqlite3.connect(tmp_path / "study.db") as connection:
+        connection.execute("ALTER TABLE pesky_studies RENAME TO old")
+        columns = ", ".join(row[1] for row in connection.execute("PRAGMA table_info(old)"))
+        connection.execute(f"CREATE TABLE pesky_studies ({columns})")  # of no types, which takes any value as it is
+        connection.execute("INSERT INTO pesky_studies SELECT * FROM old")
+        connection.execute(f"UPDATE pesky_studies SET name = {value} WHERE name = 'two'")
+    connection.close()
+    told = asked(page_of(studies[0]), "/api/studies")["studies"]
+    assert [each["name"] for each in told if "error" not in each] == ["three", "one"]
+    assert ["expected a text" in each["error"] for each in told if "error" in each] == [True]
+    assert Study.load(url, "three").name == "three"
+    with pytest.raises(StorageError, match=r"a study is damaged.*its name was"):
+        Study.load(url, told[1]["name"])
 
 
 def test_a_study_that_is_gone_is_said():

@@ -16,8 +16,9 @@ _COLUMNS = studies.c.name, studies.c.problem, studies.c.seed, studies.c.identity
 
 def names(connection: Connection) -> list[str]:
     """The names of all studies, in the order of their creation; a damaged one is spelled out, and hides no others."""
-    found = counted.rows(connection, select(*_COLUMNS).order_by(studies.c.id))
-    return [name if isinstance(name, str) else one_line(repr(name), 100) for name, *_ in found]
+    found = counted.rows(connection, select(studies.c.id, studies.c.name))
+    found.sort(key=lambda row: row[0] if isinstance(row[0], int) else -1)
+    return [name if isinstance(name, str) else one_line(repr(name), 100) for _, name in found]
 
 
 def find(connection: Connection, name: str) -> StudyRecord | None:
