@@ -24,7 +24,7 @@ _OPTIONS = {"uri", "timeout", "isolation_level", "detect_types", "check_same_thr
 
 _LONGEST = 10_000
 """Characters of a text beyond which nothing of it is shown: it is no URL, and nobody reads it."""
-_SECRET = re.compile(r"pass|pwd|secret|token|credential|scram|(?<![a-z])pw(?![a-z])")
+_SECRET = re.compile(r"pass|pwd|secret|token|credential|scram|(?<![a-z])pw(?![a-z])|(?<![a-z])(?:api_?)?key(?![a-z])")
 _EQUALS = re.compile(r"(?:=|%3[Dd])\s*")
 _EMAN = re.compile(r"\s{0,4}([^\s&?=;,'\"{}]{0,60})")  # a name as it ends, read from there
 # a value goes on to the next &name= or to the end: who forgot to write & as %26 has a secret, too
@@ -33,6 +33,7 @@ _USER = re.compile(r"[\"'(]*([\w.+-]*)")
 _HOSTS = re.compile(r"(?:\[[\da-fA-F:.%]*\]|[\w./-]*)(?::\d*)?(?:,(?:\[[\da-fA-F:.%]*\]|[\w./-]*)(?::\d*)?)*")
 _FIRST = re.compile(r"[\w.-]*:?")
 _WORD = re.compile(r"[^\s/?#&=,;:@]+")
+_RUN = re.compile(r"[^\s?&=@]+")
 
 
 def parse(given: object) -> "URL":
@@ -98,6 +99,8 @@ def hidden(text: str) -> str:
         text = f"{scheme}://{_shown_user(user) + at}{_shown_host(_without_word(host, user.partition(':')[2]))}"
     else:
         text = "".join(_shown_word(each) for each in re.split(r"(\s)", text))
+    # who encoded the @, too, has a URL where a part of one belongs
+    text = _RUN.sub(lambda run: "***" if "@" in unquote(unquote(run[0])) else run[0], text)
     return f"{text}jdbc:***" if foreign else text
 
 
@@ -221,7 +224,7 @@ def _no_url(given: object) -> str:
     """What to say of something that is no URL."""
     if isinstance(given, str | os.PathLike):
         text = os.fspath(given)
-        is_path = isinstance(text, str) and bool(text) and not re.search("[@=:]", text)
+        is_path = isinstance(text, str) and bool(text) and not re.search("[@=:]", unquote(unquote(text)))
         hint = f' Did you mean "{url_of(text)}"?' if is_path else ""
         return f"the storage was {hidden(str(text))!r}: {EXPECTED}.{hint}"
     # what is inside of a list, say, may be a URL with a password
