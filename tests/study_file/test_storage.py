@@ -2,6 +2,8 @@
 
 import pytest
 
+from pesky.errors import PeskyError
+from pesky.page.source import Source
 from pesky.store.sql.url import parse, path_of
 from pesky.study_file import StudyFile, StudyFileError
 from pesky.study_file.mistakes import Findings
@@ -83,3 +85,17 @@ def test_a_study_file_shows_no_password(tmp_path):
     assert "storage='postgresql://me:***@host/db?sslpassword=***', problem=Problem(" in repr(file)
     assert "secret" not in repr(file)
     assert file.storage.count("secret") == 2
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a" * 300 + ".db", "a/" * 10_000, "a" * 20_000])
+def test_a_path_that_is_too_long_is_said_in_words(tmp_path, name):
+    path = tmp_path / "study.toml"
+    path.write_text(f"storage = 'sqlite:///{name}/study.db'\n{SMALL}")
+    with pytest.raises(StudyFileError, match="there is no folder"):
+        StudyFile.read(path)
+    path.write_text(f"command = ['./{name}']\n{SMALL}")
+    with pytest.raises(StudyFileError, match="there is no program"):
+        StudyFile.read(path)
+    for given in (name, str(tmp_path / name)):
+        with pytest.raises(PeskyError, match=r"there is no|there are none|cannot be read"):
+            Source.of(given)

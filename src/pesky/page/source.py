@@ -1,5 +1,6 @@
 """What a page is of: a storage, and the study file that says more about one of its studies."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +32,7 @@ class Source:
         if "://" in given:
             return cls(given, given)
         path = Path(given)
-        if path.is_file():
+        if os.path.isfile(path):  # unlike pathlib's, whatever lengths names have
             if is_database(path):
                 return cls(given, url_of(path.resolve()))
         elif (said := hidden(given)) != given:  # a URL with a slip: what is said of a missing file would repeat it
@@ -60,7 +61,7 @@ class Source:
             if file.name not in store.names():
                 opened(store, file.name, file.problem, file.run.seed)
             store.close()
-        elif path is not None and not Path(path).exists():
+        elif path is not None and not os.path.exists(path):
             begin = "" if file is None else f": `pesky run {file.path.name}` begins it, and so does --write here"
             raise StorageError(f"there is no storage {self.shown} yet{begin}.")
 

@@ -95,9 +95,9 @@ def _check_program(command: Command) -> None:
             interpreter = "#!/usr/bin/env python3" if file.suffix == ".py" else "#!/bin/sh"
             raise CallError(f"{first!r} does not say what runs it: begin the file with the line {interpreter}.")
         return
-    if file.is_dir():
+    if os.path.isdir(file):  # unlike pathlib's, whatever lengths names have
         raise CallError(f"{first!r} is a folder: expected a program.")
-    if not file.exists():
+    if not os.path.exists(file):
         near = "" if "/" in first else " on the PATH"
         raise CallError(f"there is no program {first!r}{near or f' in {command.folder}'}: check its name.")
     if "/" not in first:

@@ -55,8 +55,8 @@ def _beside(given: str, text: str, path: Path, findings: Findings) -> str:
     if file is None:
         return text
     whole = path.parent / file
-    if whole.is_dir() or not whole.parent.is_dir():
-        problem = "that is a folder" if whole.is_dir() else f"there is no folder {whole.parent}"
+    if os.path.isdir(whole) or not os.path.isdir(whole.parent):  # unlike pathlib's, whatever lengths names have
+        problem = "that is a folder" if os.path.isdir(whole) else f"there is no folder {whole.parent}"
         findings.note(("storage",), f"was {given!r}: {problem}: expected a file in a folder that exists: make it.")
     return url_of(whole) + "".join(text.partition("?")[1:])
 
