@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -102,6 +103,39 @@ def test_a_table_with_more_rows_than_its_file_can_hold_is_damaged(sqlite_url, mo
             store.changes(STUDY, 0)
         store.close()
     assert time.monotonic() - began < 5
+
+
+def test_a_table_of_studies_that_leads_round_in_circles_is_damaged(sqlite_url):
+    open_store(sqlite_url).close()
+    many = f"{MANY} SELECT id, id || hex(zeroblob(900)), '{{}}', 0, 0, 0, id FROM n"
+    columns = "id, name, problem, seed, revision, created, identity"
+    # of no types: its rows are in no order, and who asks for one gathers them all first
+    alter(sqlite_url, "DROP TABLE pesky_studies", f"CREATE TABLE pesky_studies ({columns})")
+    alter(sqlite_url, f"INSERT INTO pesky_studies {many.replace('2999', '299')}")
+    with closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        (root,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'pesky_studies'").fetchone()
+    path = Path(sqlite_url.removeprefix("sqlite:///"))
+    content = path.read_bytes()
+    size, count = int.from_bytes(content[16:18], "big"), len(content) // int.from_bytes(content[16:18], "big")
+    page = content[(root - 1) * size : root * size]
+    pages = [page]  # levels above the root's own page, each with all its children the one below
+    for child in [count + 1, count + 2, count + 3, count + 4]:
+        level, to = bytearray(page), child.to_bytes(4, "big")
+        for i in range(int.from_bytes(page[3:5], "big")):
+            at = int.from_bytes(page[12 + 2 * i : 14 + 2 * i], "big")
+            level[at : at + 4] = to
+        level[8:12] = to
+        pages.append(bytes(level))
+    made = bytearray(content + b"".join(pages[:-1]))
+    made[(root - 1) * size : root * size] = pages[-1]
+    made[28:32] = (count + 4).to_bytes(4, "big")
+    path.write_bytes(made)
+    with (
+        closing(open_store(sqlite_url, read_only=True)) as store,
+        pytest.raises(StorageError, match="more rows than its file can hold: restore a copy"),
+    ):
+        store.names()
 
 
 def test_many_rows_are_read(url):
