@@ -19,6 +19,11 @@ def test_init_writes_a_file_that_has_no_mistakes(pesky, tmp_path, monkeypatch):
     assert all(f'"{failures}"' in (tmp_path / "study.toml").read_text() for failures in get_args(Failures))
 
 
+def test_a_file_that_cannot_be_used_is_named(pesky, tmp_path):
+    for path, why in ((tmp_path / ("a" * 300 + ".toml"), "File name too long"), ("/proc/study.toml", "No such file")):
+        assert why in pesky("init", path, code=exit_codes.MISTAKE).stderr
+
+
 def test_init_overwrites_nothing(pesky, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.toml").write_text("mine")

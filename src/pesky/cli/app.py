@@ -29,7 +29,7 @@ from pesky.cli.why import why
 from pesky.cli.work import work
 from pesky.errors import PeskyError, StorageError
 from pesky.run.budget import Exhausted
-from pesky.text import guard_terminal
+from pesky.text import guard_terminal, one_line
 
 
 class Commands(TyperGroup):
@@ -47,6 +47,11 @@ class Commands(TyperGroup):
         except PeskyError as error:
             say_error(str(error))
             raise typer.Exit(_code(error)) from error
+        except OSError as error:
+            if error.filename is None:
+                raise
+            say_error(f"{one_line(str(error.filename), 300)}: {error.strerror}. Name a file that can be used.")
+            raise typer.Exit(exit_codes.MISTAKE) from error
         except KeyboardInterrupt as error:
             say_error("interrupted")
             raise typer.Exit(exit_codes.INTERRUPTED) from error
