@@ -13,9 +13,9 @@ import pytest
 from study.quick import COUPLED, measure, quick
 
 import pesky
-from pesky import Budget, Problem, Progress, Real
+from pesky import Budget, Problem, Progress, Real, Task
 from pesky.run import display
-from pesky.run.best import best_measured
+from pesky.run.best import best_measured, is_exact, name_of_best
 from pesky.run.progress import progress_of
 from pesky.store import Evaluation, State
 
@@ -98,9 +98,9 @@ def progress(**given):
 
 
 def test_it_prints_well():
-    assert str(progress(evaluations=40)) == "1 of 40 evaluations, best f 3, 30 s"
-    assert str(progress(seconds=60)) == "1 evaluation, best f 3, 30 s, about 30 s left"
-    assert str(progress(cost=7)) == "1 evaluation, cost 0 of 7, best f 3, 30 s"
+    assert str(progress(evaluations=40)) == "1 of 40 evaluations, best f 3 as measured, 30 s"
+    assert str(progress(seconds=60)) == "1 evaluation, best f 3 as measured, 30 s, about 30 s left"
+    assert str(progress(cost=7)) == "1 evaluation, cost 0 of 7, best f 3 as measured, 30 s"
     assert pesky.Progress is Progress
 
 
@@ -119,3 +119,39 @@ def test_the_best_is_the_best_that_was_measured_to_hold(sense):
     assert best_measured(problem, each) == (4.0 if sense == "minimize" else 5.0)
     assert best_measured(problem, each[3:]) is None
     assert best_measured(COUPLED, []) is None
+
+
+def best_in(problem: Problem, *told: dict[str, float] | str) -> tuple[Any, str]:
+    """A study of these results at x = 0.1, 0.2, and so on, as its line of progress has it."""
+    s = quick(problem, rule="random")
+    for i, each in enumerate(told, 1):
+        e = s.ask(params={"x": i / 10})
+        s.fail(e, each) if isinstance(each, str) else s.tell(e, each)
+    line = str(progress_of(s, s.evaluations, Budget(evaluations=9), time.monotonic(), None, "waiting", 0.0))
+    return s, line.split(", ")[1]
+
+
+def test_a_success_by_chance_counts_as_measured_and_is_called_so():
+    tasks = {"run": Task(["f"], failures="random")}
+    results = ({"f": 0.0}, "diverged", {"f": -1.0}, "diverged", "diverged")
+    s, said = best_in(Problem({"x": Real(0, 1)}, minimize="f", tasks=tasks, noise=0.0), *results)
+    assert best_measured(s.problem, s.evaluations.values()) == -1.0  # where nobody knows that it would succeed again
+    assert not s.best().is_confident
+    assert (said, is_exact(s.problem)) == ("best f -1 as measured", False)
+
+
+def test_the_luckiest_of_noisy_values_counts_as_measured_and_is_called_so():
+    problem = Problem({"x": Real(0, 1)}, minimize="f", constraints=["c >= 0"], noise={"f": 1.0, "c": 0.0})
+    told = ({"f": f, "c": 1.0} for f in (0.5, 0.4, -2.0, 0.6, 0.5))
+    s, said = best_in(problem, *told)
+    assert best_measured(s.problem, s.evaluations.values()) == -2.0 < s.best().expected
+    assert (said, is_exact(problem)) == ("best f -2 as measured", False)
+
+
+def test_without_noise_and_chance_it_is_the_best_measured_point():
+    tasks = {"run": Task(["f", "c"], failures="learn")}
+    problem = Problem({"x": Real(0, 1)}, minimize="f", constraints=["c >= 0"], tasks=tasks, noise=0.0)
+    s, said = best_in(problem, {"f": 1.0, "c": 1.0}, {"f": -1.0, "c": -1.0}, {"f": 0.5, "c": 0.0}, "diverged")
+    assert best_measured(problem, s.evaluations.values()) == s.best().expected == 0.5
+    assert (said, is_exact(problem)) == ("best f 0.5", True)
+    assert name_of_best(exact=True) != name_of_best(exact=False)

@@ -63,9 +63,9 @@ def test_answers_hold_until_the_next_one_and_the_last_one_to_this_day():
     assert band.y[3] == band.y[2]
 
 
-def test_the_best_measured_value_says_that_it_has_noise_and_whose_it_is():
+def test_the_best_as_measured_is_called_so_where_it_has_noise_and_says_whose_it_is():
     figure: Any = progress(found("mixed"))
-    line = next(trace for trace in figure.data if trace.name == "best measured value, noise included")
+    line = next(trace for trace in figure.data if trace.name == "best as measured")
     ids = [each.evaluation for each in progress_of(found("mixed")).ended if each.best is not None]
     assert [text.partition(" after ")[2] for text in line.hovertext if text] == [f"#{id_}" for id_ in ids]
     best = made("mixed").best()
@@ -79,7 +79,7 @@ def test_the_best_measured_value_says_that_it_has_noise_and_whose_it_is():
 def test_it_is_drawn_against_cost_and_time(against, title):
     figure: Any = progress(found("mixed"), against)
     assert figure.layout.xaxis2.title.text == title
-    line = next(trace for trace in figure.data if trace.name.startswith("best measured"))
+    line = next(trace for trace in figure.data if trace.name.startswith("best "))
     expected = [each.cost if against == "cost" else each.seconds / 3600 for each in progress_of(found("mixed")).ended]
     assert list(line.x) == pytest.approx(expected)
 

@@ -13,7 +13,7 @@ from pesky.page.reading import MOST, Snapshot
 from pesky.page.source import Source
 from pesky.problem import Problem
 from pesky.problem.parameters import to_plain
-from pesky.run.best import BestMeasured
+from pesky.run.best import BestMeasured, is_exact, name_of_best
 from pesky.store import Evaluation, State
 from pesky.study.in_words import is_feasible, reason_of, shown_state
 from pesky.text import one_line
@@ -67,17 +67,23 @@ def row_of(e: Evaluation, problem: Problem) -> dict[str, object]:
 
 @lru_cache(maxsize=MOST)
 def summary_of(snapshot: Snapshot) -> dict[str, object]:
-    """What a line says of a study: how many evaluations are in which state, and the best that was measured."""
+    """What a line says of a study: how many evaluations are in which state, and the best as measured."""
     evaluations = snapshot.evaluations.values()
     states = Counter(e.state.value for e in evaluations)
     counts = {state.value: states[state.value] for state in State if states[state.value]}
     steps = best_steps(snapshot.problem, evaluations)
     best = steps[-1][1] if steps else None
-    return {"counts": counts, "best": best, "steps": steps, "last": max((_when(e) for e in evaluations), default=None)}
+    return {
+        "counts": counts,
+        "best": best,
+        "best_name": name_of_best(exact=is_exact(snapshot.problem)),
+        "steps": steps,
+        "last": max((_when(e) for e in evaluations), default=None),
+    }
 
 
 def best_steps(problem: Problem, evaluations: Iterable[Evaluation]) -> list[tuple[int, float]]:
-    """After how many ended evaluations the best measured value became which."""
+    """After how many ended evaluations the best value as measured became which."""
     best, steps, count = BestMeasured(problem), [], 0
     with suppress(PeskyError):  # where a known function is missing
         ended = (e for e in evaluations if e.outcomes or e.state is State.FAILED)

@@ -1,4 +1,4 @@
-"""The best that was measured: without a model, and so at once."""
+"""The best value as measured: without a model, and so at once."""
 
 import heapq
 from collections.abc import Iterable
@@ -12,10 +12,11 @@ from pesky.store.evaluation import told_by
 
 
 class BestMeasured:
-    """The best value of the objective that was measured where every condition held as measured, or is known to hold.
+    """The best measured value of the objective among the points that satisfied every condition, as measured or known.
 
-    Without noise it is the value of `Study.best()`. Of a point that was measured repeatedly the last values count, as
-    noisy as they are.
+    It takes each value as it is, with its noise. A success by chance (`failures="random"`) satisfies the condition
+    that the task succeeds. Of a point that was measured repeatedly, the last values count. So it is the value of
+    `Study.best()`, which needs a model, only where `is_exact` and no repetition contradicts another.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -49,11 +50,21 @@ class BestMeasured:
 
 
 def best_measured(problem: Problem, evaluations: Iterable[Evaluation]) -> float | None:
-    """The best measured value of all of these; None while there is none."""
+    """The best value as measured of all of these; None while there is none."""
     best = BestMeasured(problem)
     for e in evaluations:
         best.add(e)
     return best.value
+
+
+def is_exact(problem: Problem) -> bool:
+    """Whether the objective and every condition are known, or declared to have no noise."""
+    return problem.known.keys() | problem.declared_exact >= set(problem.rows)
+
+
+def name_of_best(*, exact: bool) -> str:
+    """The name that the value of `BestMeasured` is shown by: only exact values make it that of `Study.best()`."""
+    return "best measured" if exact else "best as measured"
 
 
 def _objective(problem: Problem, params: tuple[Option, ...], told: dict[str, float]) -> float | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar
 
-from pesky.run.best import best_measured
+from pesky.run.best import best_measured, is_exact
 from pesky.run.budget import Budget
 from pesky.run.client import AskTell
 from pesky.run.spending import spent
@@ -36,7 +36,7 @@ class Progress(Generic[S]):
     """The evaluation that ended last."""
     state: Doing
     best: float | None = None
-    """The best value of the objective that was measured where every constraint was measured to hold."""
+    """The best value as measured, see `pesky.run.best`."""
     share: float | None = None
     """How much of the budget is spent, from 0 to 1; None where no limit says."""
     share_before: float | None = None
@@ -57,7 +57,8 @@ class Progress(Generic[S]):
         if budget.cost is not None:
             parts.append(f"cost {sum(self.spent.values()):.4g} of {budget.cost:.4g}")
         if self.best is not None:
-            parts.append(f"best {self.study.problem.objective} {self.best:.4g}")
+            as_measured = "" if is_exact(self.study.problem) else " as measured"
+            parts.append(f"best {self.study.problem.objective} {self.best:.4g}{as_measured}")
         doing = {"asking": "deciding", "stopping": "stopping"}.get(self.state)
         if doing is None and self.running:
             doing = f"{len(self.running)} running"

@@ -3,7 +3,7 @@
 "use strict";
 globalThis.fitted = (given, room) => {
   const layout = { ...given };
-  const isOne = /^<b>(Progress|Timeline|Best measured)/.test(layout.title?.text ?? "") || layout.height <= 240;
+  const isOne = /^<b>(Progress|Timeline|Best as measured)/.test(layout.title?.text ?? "") || layout.height <= 240;
   if (room >= 700 && 0.7 * layout.width <= room) delete layout.width;
   else if (room < 700) layout.width = Math.max(room, Math.min(layout.width ?? 0, 900), isOne ? 0 : 620);
   const parts = /^<b>(.*?)<\/b>(?:<br>(<span[^>]*>)(.*)<\/span>)?$/.exec(layout.title?.text ?? "");

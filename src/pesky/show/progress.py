@@ -1,11 +1,11 @@
-"""Progress: what the answer was expected to be as evaluations came in, the best measured point, and what it cost."""
+"""Progress: what the answer was expected to be as evaluations came in, the best as measured, and what it cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pesky.errors import DataError, unknown_name
-from pesky.run.best import BestMeasured
+from pesky.run.best import BestMeasured, is_exact, name_of_best
 from pesky.run.spending import cost_of
 from pesky.show.findings import Findings
 from pesky.show.labels import label
@@ -34,7 +34,7 @@ class Ended:
     seconds: float
     """Since the first question."""
     best: float | None
-    """The best value of the objective that was measured where every constraint held as measured."""
+    """The best value as measured, see `pesky.run.best`."""
     spent: tuple[float, ...]
     """What each task had cost."""
 
@@ -91,7 +91,7 @@ def progress_of(findings: Findings) -> Progress:
 
 
 def progress(study: "Study | Findings", against: Against = "evaluations") -> "Figure":
-    """What was expected of the answer as evaluations came in, with the best measured point and what each task cost.
+    """What was expected of the answer as evaluations came in, with the best as measured and what each task cost.
 
     `against` is what it is seen against: "evaluations", "cost" or "time". The answers of before are those that the rule
     for answers gives for what was known then, computed anew at up to twelve moments.
@@ -103,10 +103,9 @@ def progress(study: "Study | Findings", against: Against = "evaluations") -> "Fi
     if not findings.ended:
         return nothing(title, "nothing was measured yet")
     found = progress_of(findings)
-    is_exact = findings.problem.objective in findings.problem.known or (
-        not findings.missing and findings.problem.objective in findings.grounds.noiseless
-    )
-    figure = _drawn(found, against, "best measured" if is_exact else "best measured value, noise included")
+    problem = findings.problem
+    exact = is_exact(problem) or (not findings.missing and findings.grounds.noiseless >= set(problem.rows))
+    figure = _drawn(found, against, name_of_best(exact=exact))
     return themed(figure, title, _said(findings, found.ended[-1]), height=560, hovermode="x unified")
 
 
@@ -120,7 +119,7 @@ def _said(findings: Findings, last: Ended) -> str:
     return f"{counted(last.count)} in {duration(last.seconds)} for a cost of {last.cost:.6g}; {said}"
 
 
-def _drawn(found: Progress, against: Against, best_measured: str) -> Any:
+def _drawn(found: Progress, against: Against, name_of_best: str) -> Any:
     from plotly.subplots import make_subplots
 
     go = plotly()
@@ -130,7 +129,7 @@ def _drawn(found: Progress, against: Against, best_measured: str) -> Any:
         figure.add_trace(trace, row=1, col=1)
     values = [each.best for each in found.ended]
     line = {"color": ORANGE, "width": 2, "shape": "hv"}
-    best = go.Scatter(x=[*along.values()], y=values, name=best_measured, mode="lines+markers", line=line)
+    best = go.Scatter(x=[*along.values()], y=values, name=name_of_best, mode="lines+markers", line=line)
     best.marker = {"size": 4}
     best.hovertext = [
         f"{each.best:.6g} after #{each.evaluation}" if each.best is not None else "" for each in found.ended

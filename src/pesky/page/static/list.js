@@ -12,7 +12,7 @@ export function listed(told, main) {
     const said = each.error ? element("td", { class: "trouble" }, `damaged: ${each.error}`) : element("td", {}, counts);
     return element("tr", {}, element("td", {}, link), said, element("td", {}, best), element("td", {}, last));
   });
-  const heads = ["study", "evaluations", "best measured", "last change"].map((each) => element("th", {}, each));
+  const heads = ["study", "evaluations", "best as measured", "last change"].map((each) => element("th", {}, each));
   const table = element("table", { class: "studies" }, element("thead", {}, element("tr", {}, heads)), element("tbody", {}, rows));
   const body = rows.length ? element("div", { class: "wide" }, table) : element("p", {}, "There is no study here yet.");
   main.replaceChildren(element("header", {}, element("h1", {}, `Studies in ${told.storage}`)), body);

@@ -130,7 +130,7 @@ export class Pictures {
     const text = { color: getComputedStyle(document.body).color };
     const clear = "rgba(0,0,0,0)";
     const layout = {
-      title: { text: "<b>Best measured so far</b>", x: 0, xref: "container", xanchor: "left", pad: { l: 16 }, font: { size: 17 } }, height: 360, font: text, paper_bgcolor: clear, plot_bgcolor: clear,
+      title: { text: "<b>Best as measured so far</b>", x: 0, xref: "container", xanchor: "left", pad: { l: 16 }, font: { size: 17 } }, height: 360, font: text, paper_bgcolor: clear, plot_bgcolor: clear,
       xaxis: { title: { text: "evaluations" }, gridcolor: "#8884" }, yaxis: { gridcolor: "#8884" }, margin: { l: 70, r: 30, t: 60, b: 60 },
     };
     const line = { x: steps.map(([at]) => at), y: steps.map(([, value]) => value), mode: "lines", line: { shape: "hv", color: "#E69F00" }, hovertemplate: "%{y:.6g}<extra></extra>" };

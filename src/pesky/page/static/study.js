@@ -88,7 +88,7 @@ export class StudyPage {
         if (!isFirst && !told.problem && (!before || before.state !== row.state)) this.just.set(row.id, now);
         this.rows.set(row.id, row);
       }
-      Object.assign(this.known, { counts: told.counts, best: told.best, steps: told.steps });
+      Object.assign(this.known, { counts: told.counts, best: told.best, bestName: told.best_name, steps: told.steps });
       this.show();
       this.pictures.setQuestions([...this.rows.values()].filter((row) => row.is_chosen));
     }
@@ -155,9 +155,9 @@ export class StudyPage {
 
   show() {
     const rows = [...this.rows.values()];
-    const { form, counts, best } = this.known;
+    const { form, counts, best, bestName } = this.known;
     const numbers = Object.entries(counts).map(([state, count]) => [count, state]);
-    if (best !== null) numbers.push([number(best), `best measured ${shortened(form.objective, 40)}`]);
+    if (best !== null) numbers.push([number(best), `${bestName} ${shortened(form.objective, 40)}`]);
     if (!rows.length) numbers.push(["0", "evaluations"]);
     this.numbers.replaceChildren(...numbers.map(([value, title]) => element("li", {}, element("b", {}, String(value)), element("span", {}, title))));
     this.showOpen(rows.filter((row) => row.is_open || row.state === "queued"));
