@@ -14,7 +14,7 @@ from benchmarks.peers.kept import KINDS, Kept, keep, of_problems, read_kept, wri
 from benchmarks.peers.ranks_figure import draw_ranks
 from benchmarks.peers.results import read_results
 from benchmarks.peers.standing import standings
-from benchmarks.peers.tables import lines_of_problems, lines_of_standings
+from benchmarks.peers.tables import lines_of_defeats, lines_of_problems, lines_of_standings
 from experiments.tables import PLACE, markdown
 from pesky.test_functions import PROBLEMS, problem_by_name
 
@@ -37,7 +37,7 @@ def gather(kept: Sequence[Kept], paths: Sequence[Path]) -> list[Kept]:
 
 
 def table(kept: Sequence[Kept], name: str) -> str:
-    """The table of that name: "standings-KIND", or "problems-KIND-N" after N evaluations."""
+    """The table of that name: "standings-KIND", "defeats-KIND-PEER", or "problems-KIND-N" after N evaluations."""
     what, _, rest = name.partition("-")
     if what == "standings" and rest in KINDS:
         heads, lines = lines_of_standings(kept, rest)
@@ -45,8 +45,11 @@ def table(kept: Sequence[Kept], name: str) -> str:
             return "(no two ran every problem, or they are not judged yet)\n"
         return markdown(heads, [[f"`{line[0]}`", *line[1:]] for line in lines])
     kind, _, n = rest.partition("-")
+    if what == "defeats" and kind in KINDS:
+        return markdown([f"`{n}`", "problems", ""], lines_of_defeats(kept, kind, n))
     if what != "problems" or kind not in KINDS or not n.isdecimal():
-        raise ValueError(f"the table {name!r}: expected standings-KIND or problems-KIND-N, KIND of {', '.join(KINDS)}")
+        expected = "standings-KIND, defeats-KIND-PEER or problems-KIND-N"
+        raise ValueError(f"the table {name!r}: expected {expected}, KIND of {', '.join(KINDS)}")
     ranked = list(standings(kept, kind, EVALUATIONS))
     peers = list(dict.fromkeys([*ranked, *(run.peer for run in kept)]))
     heads = ["problem", "runs", *(f"`{peer}`" for peer in peers)]

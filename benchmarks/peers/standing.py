@@ -1,5 +1,6 @@
 """Who is first, and by how much: ranks over problems, with bootstrap errors over runs."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -83,14 +84,20 @@ def common_field(kept: Sequence[Kept], kind: str) -> list[Kept]:
     return [run for run in kept if run.peer in everywhere]
 
 
-def standings(kept: Sequence[Kept], kind: str, n: int) -> dict[str, Standing]:
-    """The standing of each peer that ran every problem, the best rank first; nothing if that is one alone."""
+def places_of(kept: Sequence[Kept], kind: str, n: int) -> dict[str, Places]:
+    """The places on each problem of the peers that ran every problem."""
     by_problem = of_problems(common_field(kept, kind))
     # Problems draw their seeds independently of one another.
-    places = [
-        compare(gaps, i) for i, name in enumerate(sorted(by_problem)) if (gaps := gaps_of(by_problem[name], kind, n))
-    ]
-    found = {}
+    return {
+        name: compare(gaps, i)
+        for i, name in enumerate(sorted(by_problem))
+        if (gaps := gaps_of(by_problem[name], kind, n))
+    }
+
+
+def standings(kept: Sequence[Kept], kind: str, n: int) -> dict[str, Standing]:
+    """The standing of each peer that ran every problem, the best rank first; nothing if that is one alone."""
+    places, found = list(places_of(kept, kind, n).values()), {}
     for peer in places[0].peers if places and len(places[0].peers) > 1 else []:
         at = [each.peers.index(peer) for each in places]
         drawn = np.mean([each.resampled[:, i] for each, i in zip(places, at, strict=True)], axis=0)
@@ -103,15 +110,18 @@ def standings(kept: Sequence[Kept], kind: str, n: int) -> dict[str, Standing]:
 
 
 def stuck_runs(kept: Sequence[Kept], kind: str) -> dict[str, int]:
-    """How many runs of each peer ended far from what another reaches as a rule.
+    """How many runs of each peer ended far from what another reaches as a rule, see `stuck`."""
+    return dict.fromkeys((run.peer for run in kept), 0) | Counter(run.peer for run in stuck(kept, kind))
 
-    Their last gap is over 10 times the median gap of the best peer there, and over 1 % of the objective's scale.
-    """
-    found = dict.fromkeys((run.peer for run in kept), 0)
+
+def stuck(kept: Sequence[Kept], kind: str) -> list[Kept]:
+    """The runs whose last gap is over 10 times the best peer's median there, and over 1 % of the objective's scale."""
+    found = []
     for runs in of_problems(kept).values():
         n = max(run.evaluations for run in runs)
         best = min((float(np.median(gaps)) for gaps in gaps_of(runs, kind, n).values()), default=0.0)
         for run in runs:
             gap = run.gaps.get(kind, {}).get(n, 0.0)
-            found[run.peer] += gap > STUCK_FACTOR * best and gap > STUCK_SHARE * run.scale
+            if gap > STUCK_FACTOR * best and gap > STUCK_SHARE * run.scale:
+                found.append(run)
     return found

@@ -1,6 +1,7 @@
 """What all runs come to, as lines of tables: of one problem, of all problems, and the standings."""
 
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,7 +15,9 @@ from benchmarks.peers.standing import (
     common_field,
     compare,
     gaps_of,
+    places_of,
     standings,
+    stuck,
     stuck_runs,
 )
 from benchmarks.report import build_table
@@ -81,6 +84,24 @@ def lines_of_standings(kept: Sequence[Kept], kind: str) -> tuple[list[str], list
     numbers = " / ".join(map(str, milestones))
     heads = ["peer", *(f"rank at {n}" for n in milestones)]
     return [*heads, "problems", f"first at {numbers}", f"last at {numbers}", "stuck", "CPU s / ask"], lines
+
+
+def lines_of_defeats(kept: Sequence[Kept], kind: str, peer: str) -> list[list[str]]:
+    """Where a peer is not first, with those that are, and where runs of its are stuck: by number of evaluations."""
+    lines, milestones = [], milestones_of(kept)
+    for n in milestones:
+        others = {
+            problem: [f"`{each}`" for each in places.peers if places.is_first(each)]
+            for problem, places in places_of(kept, kind, n).items()
+            if peer in places.peers and not places.is_first(peer)
+        }
+        lines.append(
+            [f"not first at {n}", str(len(others)), ", ".join(f"`{p}` ({', '.join(w)})" for p, w in others.items())]
+        )
+    runs = Counter(run.problem for run in kept if run.peer == peer and kind in run.gaps)
+    found = Counter(run.problem for run in stuck(kept, kind) if run.peer == peer)
+    each = ", ".join(f"`{problem}` ({count} of {runs[problem]} runs)" for problem, count in sorted(found.items()))
+    return [*lines, [f"stuck at {milestones[-1]}", str(len(found)), each]]
 
 
 def table_of_standings(kept: Sequence[Kept]) -> Table:

@@ -1,11 +1,16 @@
 """Ranks, who is first, who is stuck; and the page that shows them."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from benchmarks.peers.kept import Kept, read_kept, write_kept
 from benchmarks.peers.page import DOCS, gather, main, rewrite
 from benchmarks.peers.standing import common_field, compare, standings, stuck_runs
+from benchmarks.peers.tables import lines_of_defeats
+
+RANKED = ("pesc", "optuna-gp", "optuna-tpe")
 
 
 def run(problem, peer, seed, gap, scale=1.0):
@@ -75,6 +80,25 @@ def test_the_page_is_made_again_from_what_was_kept(tmp_path):
 def test_the_pages_tables_are_those_of_its_runs():
     text = (DOCS / "peers.md").read_text()
     assert rewrite(text, gather(read_kept(DOCS / "peers" / "runs.json"), [])) == text
+
+
+def test_the_page_says_how_many_runs_there_are_of_each_peer():
+    """The sentence in `docs/peers.md` is by hand: change it where this fails."""
+    kept = common_field(read_kept(DOCS / "peers" / "runs.json"), "answer")
+    runs = {peer: Counter(Counter(run.problem for run in kept if run.peer == peer).values()) for peer in RANKED}
+    assert runs == {"pesc": {3: 38}, "optuna-gp": {3: 37, 2: 1}, "optuna-tpe": {2: 37, 3: 1}}
+
+
+def test_where_a_peer_is_not_first_and_where_it_is_stuck_is_a_table():
+    gaps = {"a": {"p": 0.1, "q": 0.9}, "b": {"p": 0.2, "q": 0.01}}
+    kept = [
+        run(problem, peer, seed, gap) for peer, own in gaps.items() for problem, gap in own.items() for seed in (0, 1)
+    ]
+    assert lines_of_defeats(kept, "answer", "a") == [
+        ["not first at 20", "1", "`q` (`b`)"],
+        ["not first at 40", "1", "`q` (`b`)"],
+        ["stuck at 40", "1", "`q` (2 of 2 runs)"],
+    ]
 
 
 def test_runs_that_began_with_other_points_are_not_kept():
