@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from benchmarks.speed import RULES, ratios
+from benchmarks.speed import COMPARED, RULES, ratios
 from experiments.tables import PLACE, markdown
 
 ROOT = Path(__file__).parents[2]
@@ -17,6 +17,8 @@ SHOWN = ("10", "20", "40")
 """Evaluations after which the table of problems has gaps."""
 TOY = "20"
 """And those after which the README has that of the toy problem."""
+PEERS = {"optuna": "over Optuna's", "logei": "over LogEI's"}
+"""The peers that the table of speed may have a column of."""
 
 
 def table_of_claims(data: Mapping[str, Any]) -> str:
@@ -114,13 +116,16 @@ def table_of_crashes(data: Mapping[str, Any]) -> str:
 
 
 def table_of_speed(data: Mapping[str, Any]) -> str:
-    """A line for each size and rule: seconds of an ask, over those of the peers, and memory."""
-    heads = ["(N, K, d)", "rule", "CPU s per ask", "over Optuna's", "over LogEI's", "peak MB"]
+    """A line for each size and rule: seconds of an ask, over those of the peers that took part, and memory."""
+    timed = {each["rule"] for each in data["results"]}
+    peers = {rule: head for rule, head in PEERS.items() if rule in timed}
+    heads = ["(N, K, d)", "rule", "CPU s per ask", *peers.values(), "peak MB"]
     lines = []
     for each in data["results"]:
-        optuna, logei, _ = ratios(data["results"], each)
+        over = dict(zip(COMPARED, ratios(data["results"], each), strict=True))
         size = each["case"].replace(",", ", ")
-        lines.append([size, RULES[each["rule"]], f"{each['seconds']:.2f}", optuna, logei, f"{each['memory_mb']:.0f}"])
+        seconds = [f"{each['seconds']:.2f}", *(over[rule] for rule in peers)]
+        lines.append([size, RULES[each["rule"]], *seconds, f"{each['memory_mb']:.0f}"])
     return f"{markdown(heads, lines)}\n{origin(data)}\n"
 
 
@@ -146,7 +151,8 @@ def _share(true: Sequence[bool]) -> list[str]:
 
 def origin(data: Mapping[str, Any]) -> str:
     """What made the table, of which version, where."""
-    return f"Made by `{data['command']}`; version {data['version']}; {data['machine']}."
+    version = data["version"].replace("-dirty", " with uncommitted changes")
+    return f"Made by `{data['command']}`; version {version}; {data['machine']}."
 
 
 TABLES = {

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.readme import __main__ as command
 from benchmarks.readme import jobs
 from benchmarks.readme.jobs import Job, compared_problems, gathered, list_jobs, noisy_problems
-from benchmarks.readme.tables import PAGES, RESULTS, ROOT, rewrite, table_of_claims, table_of_problems
+from benchmarks.readme.tables import PAGES, RESULTS, ROOT, rewrite, table_of_claims, table_of_problems, table_of_speed
 
 NUMBER = re.compile(r"(?<![\w`.])\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 ORIGIN = {"command": "python -m benchmarks.readme", "version": "abc1234, 2026-11-19", "machine": "one core"}
@@ -31,6 +31,17 @@ def test_the_readme_has_no_claim_in_numbers_beside_its_table():
     assert cells(table)
     beside = re.sub(r"\[[^]]*\]\([^)]*\)", "", section.replace(table, ""))
     assert NUMBER.findall(beside) == []
+
+
+def test_speed_has_a_column_of_each_peer_that_took_part_and_says_its_version():
+    timed = {"pesc": 0.2, "optuna": 0.4, "logei": 0.8}
+    results = [{"rule": rule, "case": "(3,1,1)", "seconds": s, "memory_mb": 9.0} for rule, s in timed.items()]
+    everyone = ORIGIN | {"results": results}
+    assert cells(table_of_speed(everyone))[0] == ["(3, 1, 1)", "PESC", "0.20", "0.50", "0.25", "9"]
+    few = ORIGIN | {"results": results[:2], "version": "abc1234-dirty, 2026-11-19"}
+    assert "LogEI" not in table_of_speed(few)
+    assert cells(table_of_speed(few))[0] == ["(3, 1, 1)", "PESC", "0.20", "0.50", "9"]
+    assert "version abc1234 with uncommitted changes, 2026-11-19;" in table_of_speed(few)
 
 
 def test_a_file_says_its_command_its_version_and_its_machine():
