@@ -57,7 +57,8 @@ def _beside(given: str, text: str, path: Path, findings: Findings) -> str:
     whole = path.parent / file
     if os.path.isdir(whole) or not os.path.isdir(whole.parent):  # unlike pathlib's, whatever lengths names have
         problem = "that is a folder" if os.path.isdir(whole) else f"there is no folder {whole.parent}"
-        findings.note(("storage",), f"was {given!r}: {problem}: expected a file in a folder that exists: make it.")
+        shown = given.partition("?")[0]  # options may be secret
+        findings.note(("storage",), f"was {shown!r}: {problem}: expected a file in a folder that exists: make it.")
     return url_of(whole) + "".join(text.partition("?")[1:])
 
 

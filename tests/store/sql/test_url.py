@@ -11,6 +11,7 @@ from sqlalchemy.exc import OperationalError
 
 from pesky.errors import StorageAway, StorageError
 from pesky.store import open_store
+from pesky.store.sql.database import _postgresql
 from pesky.store.sql.errors import explain
 from pesky.store.sql.store import SqlStore
 from pesky.store.sql.url import hidden, parse, path_of, shown, url_of
@@ -87,6 +88,25 @@ def test_what_is_no_storage(given, message):
         "jdbc:postgresql://host/name?user=me&word=secret",
         "JDBC:oracle:thin:user/secret@host",
         "jdbc:postgresql:user:secret",
+        "mysql://host/name?user=u:secret",
+        "mysql://host/name?user=u%3Asecret",
+        "mysql://host/name?user=u:a@secret",
+        "mysql://host/name?auth=secret",
+        "mysql://host/name?p=secret&sslmode=prefer",
+        "mysql://host/name?sslmode=prefer;secret",
+        "mysql://host/name?a;auth=secret",
+        "mysql://host/name#auth=secret",
+        "mysql://host/name?=secret",
+        "mysql://host/name?" + "x" * 99 + "=secret",
+        "mysql%3A//host/name%3Fauth%3Dsecret",
+        "mysql%253A//host/name%253Fuser%253Du%253Asecret",
+        "mysql://user:secret?b=c@host/name",
+        "postgresql://127.0.0.1:1/name?user=u:secret&connect_timeout=2",
+        "postgresql://127.0.0.1:1/name?user=u%3Asecret&connect_timeout=2",
+        "postgresql://127.0.0.1:1/name?auth=secret",
+        "postgresql://127.0.0.1:1/name?p=secret",
+        "sqlite:///name.db?auth=secret",
+        "sqlite:////nowhere/at/all/name.db?timeout=u:secret",
         "postgresql://user:secret@host:secret/name",
         "postgresql://user:se%63ret@host:secret/name",
         "postgresql://user:" + "secret" * 2000 + "@host:x/name",
@@ -115,6 +135,11 @@ def test_no_password_is_shown(given):
         ("postgresql://%2Fvar%2Frun/name", "postgresql://%2Fvar%2Frun/name"),
         ("postgresql://me:5432@host:5432/name", "postgresql://me:***@host:***/name"),
         ("postgresql://me:5432@host:54321/name", "postgresql://me:***@host:54321/name"),
+        ("postgresql://host/name?user=me&host=a:1&host=/tmp&auth=x&keepalives=1",
+         "postgresql://host/name?user=me&host=a:1&host=/tmp&auth=***&keepalives=1"),
+        ("was 'mysql://host/name?auth=***': expected a=1", "was 'mysql://host/name?auth=***': expected a=1"),
+        ("sqlite:///file:a.db?uri=true&mode=ro", "sqlite:///file:a.db?uri=true&mode=ro"),
+        ("is it a file? f=1&c=2", "is it a file? f=1&c=2"),
         ('failed: FATAL: no such user "me@corp"', 'failed: FATAL: no such user "me@corp"'),
     ],
 )  # fmt: skip
@@ -125,14 +150,35 @@ def test_only_secrets_are_hidden(text, expected):
 
 @pytest.mark.parametrize("end", ["", "@", "=", "@host:port"])
 @pytest.mark.parametrize(
-    "part", ["a", "://", "://:", "%25", "@", "&a", "&pass=", "=", "x@ ", "%3D", ":@", " ", "'", "%"]
+    "part",
+    [
+        "a",
+        "://",
+        "://:",
+        "%25",
+        "@",
+        "&a",
+        "&pass=",
+        "=",
+        "x@ ",
+        "%3D",
+        ":@",
+        " ",
+        "'",
+        "%",
+        "?",
+        "?a=",
+        "%3F",
+        "&host=",
+    ],
 )
 def test_hiding_takes_no_longer_than_the_text_is_long(part: str, end: str):
     for length in (9_900, 1_000_000):
-        text = (part * length)[:length] + end
-        began = time.process_time()
-        hidden(text)
-        assert time.process_time() - began < 0.5
+        for start in ("", "a://b?"):
+            text = start + (part * length)[:length] + end
+            began = time.process_time()
+            hidden(text)
+            assert time.process_time() - began < 0.5
 
 
 def test_what_holds_a_url_does_not_show_its_secrets(postgres_url):
@@ -142,6 +188,8 @@ def test_what_holds_a_url_does_not_show_its_secrets(postgres_url):
         assert "secret" not in repr(each)
         assert "secret" not in str(each)
     store.close()
+    for option in ("user=u:secret", "user=u%3Asecret", "auth=secret"):
+        assert "secret" not in str(_postgresql(parse(f"postgresql://host/name?{option}")).url)
 
 
 NAMES = [

@@ -21,7 +21,7 @@ from pesky.extras import to_install
 from pesky.store.sql import errors
 from pesky.store.sql.file import OpenFile, StillFile
 from pesky.store.sql.interruption import Interruption, interruptible_connections
-from pesky.store.sql.url import is_secret, is_uri, parse, shown
+from pesky.store.sql.url import is_shown, is_uri, parse, shown
 
 R = TypeVar("R")
 Access = Literal["create", "write", "read"]
@@ -259,7 +259,11 @@ def _postgresql(url: URL) -> Engine:
     # prepared statements belong to a connection, which poolers like PgBouncer share out anew for each transaction
     arguments: dict[str, object] = {"prepare_threshold": None, "connect_timeout": 10, **_LIVENESS}
     # secrets are in the connection's arguments, since the engine would show those of its URL
-    hidden = {key: value for key, value in url.query.items() if is_secret(key)}
+    hidden = {
+        key: url.query[key]
+        for key, values in url.normalized_query.items()
+        if not all(is_shown(key, value) for value in values)
+    }
     arguments = {key: value for key, value in arguments.items() if key not in url.query} | hidden
     try:
         engine = create_engine(

@@ -22,13 +22,26 @@ SCHEMES = tuple(_DRIVERS)
 _OPTIONS = {"uri", "timeout", "isolation_level", "detect_types", "check_same_thread", "cached_statements"}
 """What Python's driver of SQLite can be told in a URL; a URI of SQLite's own may have more."""
 
+_SHOWN = (
+    {"user", "host", "hostaddr", "port", "dbname", "application_name", "client_encoding", "connect_timeout"}
+    | {"keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count", "tcp_user_timeout"}
+    | {"sslmode", "sslnegotiation", "sslcert", "sslrootcert", "sslcrl", "sslsni", "channel_binding", "gssencmode"}
+    | {"target_session_attrs", "load_balance_hosts", "service", "replication"}
+    | _OPTIONS
+    | {"mode", "cache", "immutable", "nolock", "psow", "vfs"}
+)
+"""The options of a URL, PostgreSQL's and SQLite's, whose values are shown where they are plain; no others are."""
+_PLAIN = re.compile(r"/[\w.,/+-]*|[\w.,+-]*")
+_VALUE = re.compile(r"[^\s&#'\"]*")
+
 _LONGEST = 10_000
 """Characters of a text beyond which nothing of it is shown: it is no URL, and nobody reads it."""
 _SECRET = re.compile(r"pass|pwd|secret|token|credential|scram|(?<![a-z])pw(?![a-z])|(?<![a-z])(?:api_?)?key(?![a-z])")
-_EQUALS = re.compile(r"(?:=|%3[Dd])\s*")
+_EQUALS = re.compile(r"(?:=|%(?:25)*3[Dd])\s*")
 _EMAN = re.compile(r"\s{0,4}([^\s&?=;,'\"{}]{0,60})")  # a name as it ends, read from there
 # a value goes on to the next &name= or to the end: who forgot to write & as %26 has a secret, too
 _NEXT = re.compile(r"&[\w.%-]+=")
+_QUERY = re.compile(r"\?|%(?:25)*3[Ff]")
 _USER = re.compile(r"[\"'(]*([\w.+-]*)")
 _HOSTS = re.compile(r"(?:\[[\da-fA-F:.%]*\]|[\w./-]*)(?::\d*)?(?:,(?:\[[\da-fA-F:.%]*\]|[\w./-]*)(?::\d*)?)*")
 _FIRST = re.compile(r"[\w.-]*:?")
@@ -86,11 +99,16 @@ def shown(url: "URL") -> str:
 def hidden(text: str) -> str:
     """A text, be it a URL or none, with whatever may be a password in it hidden, in time linear in its length.
 
-    What is shown are names of users and hosts, ports, paths and options: anything else where those belong is hidden.
+    What is shown are names of users and hosts, ports, paths, and plain values of known options: anything else where
+    those belong is hidden.
     """
     if len(text) > _LONGEST:
         return f"*** ({len(text)} characters)"
-    text = _without_values(text)
+    scheme, mark, rest = text.partition("://")
+    if mark and _has_options(rest.rpartition("@")[0]):  # the @ is of a password with a ?, or of a value: nobody knows
+        return f"{scheme}://***"
+    is_url = text.startswith("?") or "://" in _decoded(text)
+    text = _without_values(text, is_url=is_url)
     text, *foreign = re.split("jdbc:", text, maxsplit=1, flags=re.IGNORECASE)
     if "://" in text:
         scheme, _, rest = text.partition("://")
@@ -106,14 +124,20 @@ def hidden(text: str) -> str:
 
 def is_secret(key: str) -> bool:
     """Whether a key of a URL, percent-encoded or not, is one whose value nobody should see."""
-    for _ in range(3):
-        key = unquote(key)
+    key = _decoded(key)
     return unquote(key) != key or _SECRET.search(key.lower()) is not None
+
+
+def is_shown(key: str, value: object) -> bool:
+    """Whether an option of a URL, percent-encoded or not, is known to be no secret, and its value is a plain one."""
+    key, said = _decoded(key), _decoded(str(value))
+    pattern = _HOSTS if key in ("host", "hostaddr") else _PLAIN
+    return key in _SHOWN and not is_secret(key) and pattern.fullmatch(said) is not None
 
 
 def secrets(url: "URL") -> list[str]:
     """What must never be shown of a URL, the longest first."""
-    values = [value for key, given in url.normalized_query.items() if is_secret(key) for value in given]
+    values = [value for key, given in url.normalized_query.items() for value in given if not is_shown(key, value)]
     return sorted({value for value in (str(url.password or ""), *values) if value}, key=len, reverse=True)
 
 
@@ -160,16 +184,41 @@ def is_uri(url: "URL") -> bool:
     return _is_file(url.drivername) and _says_uri(str(url.database), dict(url.query))
 
 
-def _without_values(text: str) -> str:
-    """The text without the values of options that are secret."""
+def _without_values(text: str, *, is_url: bool) -> str:
+    """The text without the values of options that are secret; of a URL, without all that are not known to be none."""
     kept, at = [], 0
     for sign in _EQUALS.finditer(text):
         name = _EMAN.match(text[max(sign.start() - 64, 0) : sign.start()][::-1])
-        if sign.start() >= at and name is not None and is_secret(name[1][::-1]):
+        if sign.start() < at or name is None:
+            continue
+        key, before = name[1][::-1], text[: sign.start() - name.end()][-1:]
+        if is_secret(key) or (is_url and not _is_known(before, key, text, sign.end())):
             following = _NEXT.search(text, sign.end())
             kept.append(f"{text[at : sign.end()]}***")
             at = len(text) if following is None else following.start()
     return "".join(kept) + text[at:]
+
+
+def _has_options(text: str) -> bool:
+    """Whether there is a ? with an = somewhere behind it, encoded or not."""
+    query = _QUERY.search(text)
+    return query is not None and _EQUALS.search(text, query.end()) is not None
+
+
+def _is_known(before: str, key: str, text: str, at: int) -> bool:
+    """Whether this is no option of a URL, or one that is shown with the value that begins there."""
+    *others, last = re.split("[?&;#]", _decoded(key))
+    if not others and before not in ("?", "&", ";", "#"):
+        return True
+    value = _VALUE.match(text, at)
+    return value is not None and (value[0] == "***" or is_shown(last, value[0]))
+
+
+def _decoded(text: str) -> str:
+    """The text without the percent signs of somebody who encoded it once, or again."""
+    for _ in range(3):
+        text = unquote(text)
+    return text
 
 
 def _shown_user(given: str) -> str:
@@ -240,8 +289,9 @@ def _file(scheme: str, rest: str) -> "URL":
         return URL.create(_DRIVERS[scheme], database=text, query=query)
     path = os.path.abspath(unquote(text))
     if not os.path.isdir(os.path.dirname(path)):
+        said = _shown_file(f"{scheme}://{rest}")
         raise StorageError(
-            f'the storage was "{scheme}://{rest}", and the folder {os.path.dirname(path)!r} does not exist: '
+            f'the storage was "{said}", and the folder {os.path.dirname(path)!r} does not exist: '
             "create it, or correct the path (three slashes begin a relative path, four an absolute one)."
         )
     return URL.create(_DRIVERS[scheme], database=path, query=query)
