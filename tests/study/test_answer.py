@@ -254,7 +254,7 @@ def test_a_point_that_is_surely_better_is_recommended_and_said_to_be_unmeasured(
     assert recommended.nearest is not None
     assert 0 < recommended.nearest < 0.5
     assert "Not measured here: measure it before you use it" in recommended.advice
-    assert f"where f is {best.expected:.6g}" in recommended.advice
+    assert f"where it is {best.expected:.6g}" in recommended.advice
     truth = measure(recommended.params)
     assert recommended.interval[0] <= truth["f"] <= recommended.interval[1]
 

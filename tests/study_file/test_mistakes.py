@@ -43,7 +43,7 @@ def test_the_error_reads_as_a_list(folder, base):
     [
         ("minimize = error\n", 1, 12, "texts are in quotes"),
         ('minimize = "f"\nminimize = "g"\n', 2, None, "stands once"),
-        ('a = 1\nminimize "f"\n', 2, None, "key = value"),
+        ('a = 1\nminimize "f"\n', 2, None, "name = value"),
         ("log = True\n", 1, 7, "true and false in small letters"),
         ('a = [1,\n"b"', 2, None, "no TOML"),
     ],

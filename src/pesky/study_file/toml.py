@@ -78,5 +78,5 @@ def _hint(message: str) -> str:
     if "overwrite" in message or "twice" in message:
         return " (each key and each [table] stands once)"
     if message.startswith("Expected '='") or "after a statement" in message:
-        return " (expected lines like key = value)"
+        return " (expected lines like name = value)"
     return ""
