@@ -22,13 +22,13 @@ from torch import Tensor
 
 import pesky
 from benchmarks.report import build_table, console, progress_bar, write_json
+from pesky.inference import inference
 from pesky.model import through
 from pesky.model.belief import Belief
 from pesky.observations import Observations, evenly
 from pesky.optimum import active_set
 from pesky.optimum.measured import best_measured
 from pesky.optimum.sample import sample_cells
-from pesky.study import surrogates
 from pesky.test_functions.base import Benchmark
 from pesky.test_functions.gp_samples import gp_sample
 
@@ -54,10 +54,10 @@ def resting_on(kept: int, way: str = "active") -> Iterator[None]:
         if way == "active":
             yield
         elif way == "alone":
-            with patch.object(surrogates, "with_others", alone):
+            with patch.object(inference, "with_others", alone):
                 yield
         else:
-            with patch.object(surrogates, "active_set", in_order):
+            with patch.object(inference, "active_set", in_order):
                 yield
 
 
@@ -85,7 +85,7 @@ def told(benchmark: Benchmark, X: Float[Tensor, "n d"], seed: int) -> pesky.Stud
 
 def density(belief: Belief, study: pesky.Study, benchmark: Benchmark, X: Float[Tensor, "x d"]) -> float:
     """Mean log density of the truth of all rows, in scaled units."""
-    o = study.grounds().observations
+    o = study.inferred().observations
     truth = torch.stack([o.from_user(row, own) for row, own in enumerate(benchmark.truth(X).mT)])
     mean, variance = belief.mean(X), belief.variance(X)
     return float((-0.5 * ((truth - mean).square() / variance + variance.log() + math.log(2 * math.pi))).mean())
@@ -102,7 +102,7 @@ def compare(
         exact = study.belief()
         candidates = torch.cat([torch.rand(512, d, generator=source, dtype=torch.float64), best_measured(exact)])
         cells = sample_cells(exact, 200, 384, candidates, 5, source).chosen
-        values = study._suggester.values(study.evaluations)
+        values = study.task_values(study.evaluations)
         mean, variance = exact.mean(cells.x), exact.variance(cells.x)
         best = float(values.per_cost(cells.x).max())
     for kept, way in [(ALL, "exact"), *ways]:

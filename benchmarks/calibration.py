@@ -20,9 +20,8 @@ from benchmarks.calibration_cases import CASES, Case, Values, case_by_name
 from benchmarks.provenance import provenance
 from benchmarks.report import build_table, console, progress_bar, write_json
 from benchmarks.workers import begin_worker
+from pesky.answer.recommend import best_anywhere
 from pesky.problem import Problem
-from pesky.study.grounds import Grounds
-from pesky.study.recommend import best_anywhere
 
 TOLERANCE = 1e-6
 """The part of the objective's range by which one point must be worse than another to be so."""
@@ -79,7 +78,7 @@ def judge(name: str, seed: int, evaluations: int) -> Judged:
 
 def look(study: pesky.Study, case: Case, judged: Judged) -> None:
     """Take down what the model's best point promises, and what is true there."""
-    found = best_anywhere(Grounds.of(study._surrogates, study.evaluations))
+    found = best_anywhere(study.inferred())
     if not found.is_confident:
         return
     truth = case.truth(found.params)

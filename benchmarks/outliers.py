@@ -40,7 +40,8 @@ def judge(row: Row, seed: int, model: GP) -> tuple[list[int], float]:
     found = [each.evaluation for each in study.outliers()]
     g = torch.Generator().manual_seed(seed + 1000)
     X = torch.rand(WHERE, row.X.shape[-1], generator=g, dtype=torch.float64)
-    belief, o = study._surrogates.believe_afresh(study.evaluations)
+    inferred = study.inferred()
+    belief, o = inferred.belief, inferred.observations
     j = seed % 2
     with torch.no_grad():
         mean = o.mean_to_user(j, belief.mean(X)[j], belief.variance(X)[j])
@@ -94,7 +95,7 @@ def draw_figure(path: str) -> None:
         figure = Figure(figsize=(11, 3.6), dpi=120, layout="constrained")
         for axes, (name, (model, color)) in zip(figure.subplots(1, 3, sharey=True), models.items(), strict=True):
             study = study_of(row, 0, model)
-            belief, o = study._surrogates.believe_afresh(study.evaluations)
+            belief, o = (inferred := study.inferred()).belief, inferred.observations
             with torch.no_grad():
                 mean, deviation = belief.mean(line)[0], belief.variance(line)[0].sqrt()
             low, high = (o.to_user(0, mean + sign * 1.645 * deviation) for sign in (-1, 1))

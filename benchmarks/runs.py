@@ -8,8 +8,8 @@ import torch
 import pesky
 from benchmarks.contenders import CONTENDERS
 from benchmarks.known_objective import with_known_objective
-from pesky.study.grounds import Grounds
-from pesky.study.recommend import best_anywhere
+from pesky.answer.recommend import best_anywhere
+from pesky.strategy import Acquire, CheckModel, Initial
 from pesky.test_functions import Benchmark, decouple, problem_by_name
 
 INITIAL = 3
@@ -80,7 +80,8 @@ def build_study(benchmark: Benchmark, label: str, seed: int) -> pesky.Study:
         model = pesky.GP(kernel="se", hyperparameters=known)
     contender = CONTENDERS[label]
     problem = with_known_objective(benchmark) if contender.knows_objective else benchmark.problem
-    return pesky.Study(problem, seed=seed, model=model, rule=contender.build(), initial=INITIAL, confirming_share=0)
+    strategy = pesky.Strategy([Initial(INITIAL), CheckModel(), Acquire(contender.build())])
+    return pesky.Study(problem, seed=seed, model=model, strategy=strategy)
 
 
 def optimize(plan: Plan) -> Run:
@@ -125,7 +126,7 @@ def fit(run: Run, study: pesky.Study) -> None:
 def recommend(run: Run, benchmark: Benchmark, study: pesky.Study, n: int) -> None:
     """Records the best point of the moment by the model, measured or not, with its gap and its cost."""
     began = process_time()
-    recommendation = best_anywhere(Grounds.of(study._surrogates, study.evaluations))
+    recommendation = best_anywhere(study.inferred())
     run.recommend_seconds.append(process_time() - began)
     u = study.space.encode(recommendation.params)
     run.counts.append(n)

@@ -16,6 +16,7 @@ import torch
 
 import pesky
 from benchmarks.report import build_table, console, progress_bar, write_json
+from pesky.answer.prediction import predict
 from pesky.model import surrogate
 from pesky.test_functions.base import Benchmark, decouple
 from pesky.test_functions.gp_samples import gp_sample
@@ -44,8 +45,8 @@ def answer(benchmark: Benchmark, counts: dict[str, int], held_out: int, seed: in
         study.add(params, {name: values[name] for name, count in counts.items() if i < count})
     elsewhere = torch.rand(held_out, len(names), generator=generator, dtype=torch.float64)
     truth, began = benchmark.truth(elsewhere), process_time()
-    grounds = study.grounds()
-    predicted = [grounds.predict(u).outcomes for u in elsewhere]
+    inferred = study.inferred()
+    predicted = [predict(inferred, u).outcomes for u in elsewhere]
     gap, seconds = benchmark.utility_gap(study.recommend().params), process_time() - began
     found = {"gap": gap, "seconds": seconds}
     for row, name in enumerate(benchmark.problem.outcomes):

@@ -10,9 +10,8 @@ import torch
 
 from benchmarks.report import build_table, console, write_json
 from pesky import GP, Study
-from pesky.study.grounds import Grounds
-from pesky.study.recommend import best_anywhere
-from pesky.study.surrogates import Surrogates
+from pesky.answer.recommend import best_anywhere
+from pesky.inference.inference import Inference
 from pesky.test_functions import problem_by_name
 
 ENGINEERING = ("pressure-vessel", "spring", "welded-beam", "speed-reducer")
@@ -25,8 +24,8 @@ def gap(problem: str, seed: int, evaluations: int, warp: bool) -> float:
     for _ in range(evaluations):
         evaluation = study.ask()
         study.tell(evaluation, benchmark.evaluate(evaluation.params))
-    surrogates = Surrogates(benchmark.problem, study.space, GP(warp=warp), seed)
-    return benchmark.utility_gap(best_anywhere(Grounds.of(surrogates, study.evaluations)).params)
+    inference = Inference(benchmark.problem, study.space, GP(warp=warp), seed)
+    return benchmark.utility_gap(best_anywhere(inference.of(inference.snapshot(study.evaluations))).params)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

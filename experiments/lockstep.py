@@ -16,7 +16,6 @@ from torch import Tensor
 
 from experiments.worlds import Worlds
 from pesky.acquire.base import Context, Rule
-from pesky.decide import Restrictions, TaskOptions, TaskValues, excluded_regions, fixed_prices, select
 from pesky.model.belief import Belief
 from pesky.model.exact import with_exact_rows
 from pesky.model.hyper import Hyperparameters
@@ -27,6 +26,10 @@ from pesky.observations import Observations, conditions_of, observe, stack
 from pesky.optimum import recommend
 from pesky.space import Space
 from pesky.space.exact import exact_outcomes
+from pesky.strategy import CheckModel
+from pesky.strategy.masks import Masks, excluded_regions
+from pesky.strategy.select import select
+from pesky.strategy.task_values import TaskOptions, TaskValues, fixed_prices
 
 INITIAL = 3
 """Points of the Latin hypercube that every function is measured at first."""
@@ -119,7 +122,10 @@ class Lockstep:
         context, asked = self.context(state), state.told.u.to(self.device)
         with self._timed(state, "other"):
             excluded = excluded_regions(context.belief, self.confidence, asked)
-            best = select(self.values(context), Restrictions(excluded=excluded))
+            values, masks = self.values(context), Masks(excluded=excluded)
+            best = select(values, masks)
+            if self.rule.in_nats and bool((check := CheckModel()).is_sure(best).any()):
+                best, _, _ = check.checked(best, values, masks)
         for stage, seconds in best.seconds.items():
             state.seconds[stage] = state.seconds.get(stage, 0.0) + seconds
         state.seconds["other"] -= sum(best.seconds.values())

@@ -19,8 +19,9 @@ from experiments.lockstep import Lockstep, Progressed
 from experiments.settings import FINE
 from pesky.acquire import PAPER, PescOptions, PredictiveEntropySearch
 from pesky.acquire.pesc.gain import InformationGain, gains
-from pesky.decide import TaskValues, select
 from pesky.model.belief import for_hyper_samples
+from pesky.strategy.select import select
+from pesky.strategy.task_values import TaskValues
 
 OPTIONS = {
     "fine": FINE,

@@ -7,7 +7,7 @@ from small_beliefs import make_belief
 from torch import Tensor
 
 from pesky.acquire import Context
-from pesky.acquire.fantasy import Pending
+from pesky.data.pending import Pending
 from pesky.model import GaussianProcess
 from pesky.model.belief import Belief
 from pesky.problem import Real

@@ -4,13 +4,15 @@ from time import process_time
 
 import torch
 
-import pesky
 from benchmarks.peers import PEERS
 from benchmarks.peers.base import Measured, Params, Question, best_measured
 from benchmarks.peers.judge import gap, scale_of
 from benchmarks.peers.results import Entry, Result
 from benchmarks.peers.shares import shares_of
 from pesky.problem import Problem
+from pesky.space import Space
+from pesky.space.region import Region
+from pesky.strategy import Initial
 from pesky.test_functions import problem_by_name
 
 ROUNDING = 1e-9
@@ -18,12 +20,13 @@ ROUNDING = 1e-9
 
 def initial_count(problem: Problem) -> int:
     """The points that a study of pesky's measures first, by default."""
-    return pesky.Study(problem).initial
+    return Initial().points
 
 
 def initial_points(problem: Problem, seed: int, count: int) -> list[Params]:
     """Those points: the same for every optimizer."""
-    return [dict(params) for params in pesky.Study(problem, seed=seed, initial=count)._suggester.design.points]
+    space = Space.of(problem)
+    return [dict(params) for params in Initial(count).design(space, Region.of(problem, space), seed)]
 
 
 def contest(entry: Entry) -> Result:

@@ -9,6 +9,7 @@ from pesky.problem import Choice, Constraint, Integer, Outcome, Problem, Real, R
 if TYPE_CHECKING:
     from pesky.model.surrogate import GP, FixedHyperparameters
     from pesky.store import Evaluation
+    from pesky.strategy import Strategy
     from pesky.study import Budget, Ending, Progress, Recommendation, Study
 
 # Imported on first use: a command that only reads a study file, and a child process that only calls a user's function,
@@ -21,6 +22,7 @@ _ON_USE = {
     "Evaluation": "pesky.store",
     "Progress": "pesky.study",
     "Recommendation": "pesky.study",
+    "Strategy": "pesky.strategy",
     "Study": "pesky.study",
 }
 
@@ -43,6 +45,7 @@ __all__ = [
     "Recommendation",
     "Resource",
     "StorageError",
+    "Strategy",
     "Study",
     "Task",
 ]

@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from pesky.acquire.fantasy import Pending
+from pesky.data.pending import Pending
 from pesky.likelihood import Conditions
 from pesky.model.belief import Belief
 

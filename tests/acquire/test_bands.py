@@ -15,12 +15,12 @@ from pesky.acquire.improvement.al import AugmentedLagrangian
 from pesky.acquire.improvement.incumbent import log_improvement, log_share_within_limits, log_within_limits
 from pesky.acquire.improvement.minimizer_entropy import row_violation
 from pesky.acquire.registry import RULES, rule_of
-from pesky.decide.exclusion import log_feasibility
 from pesky.likelihood import Conditions
 from pesky.model.belief import Belief
 from pesky.model.limited import with_conditions
 from pesky.optimum import recommend, sample_solutions
 from pesky.optimum.assessment import assess
+from pesky.strategy.masks import log_feasibility
 
 BAND = ((1, 1, 0.0), (1, -1, 0.6))
 OBJECTIVE = ((1, 1, 0.0), (0, 1, -0.4), (0, -1, 1.0))

@@ -8,8 +8,9 @@ from contexts import points, sample_of, samples_of
 from small_beliefs import make_belief
 from torch import Tensor
 
-from pesky.acquire.fantasy import Fantasies, FantasyBelief, Pending, overlap, with_pending
+from pesky.acquire.fantasy import Fantasies, FantasyBelief, overlap, with_pending
 from pesky.acquire.pesc.gain import information_gain
+from pesky.data.pending import Pending
 from pesky.model import GaussianProcess
 from pesky.optimum import sample_optima
 

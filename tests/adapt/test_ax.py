@@ -16,8 +16,9 @@ from study.functions import measure
 from study.quick import QUICK, quick
 
 from pesky import GP, Choice, Integer, PeskyError, Problem, ProblemError, Real
+from pesky.answer import advice
 from pesky.store import State
-from pesky.study import Recommendation, advice
+from pesky.study import Recommendation
 from pesky.test_functions import toy
 
 pytest.importorskip("ax", reason="Ax is not installed: pip install -c constraints.txt '.[ax]'")

@@ -13,6 +13,7 @@ from benchmarks.peers.contest import contest, initial_count, initial_points
 from benchmarks.peers.judge import judge, scale_of
 from benchmarks.peers.results import Entry, append_result, read_results
 from pesky import Choice, Integer, Problem, Real, Study
+from pesky.strategy import Initial
 from pesky.test_functions import PROBLEMS, decouple, gardner2, toy
 
 
@@ -30,7 +31,7 @@ def test_a_point_measured_one_outcome_after_the_other_is_measured():
 
 
 def test_all_start_from_the_points_of_a_study_and_are_judged_by_the_truth():
-    assert initial_count(toy().problem) == Study(toy().problem).initial
+    assert initial_count(toy().problem) == Initial().points
     random, tpe = (contest(Entry("toy", peer, 3, 6, 4)) for peer in ("random", "optuna-tpe"))
     assert (random.error, tpe.error) == ("", "")
     assert [point.params for point in random.points[:4]] == initial_points(toy().problem, 3, 4)

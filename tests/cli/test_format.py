@@ -11,11 +11,11 @@ from pesky.cli.dashboard import DashboardState, dashboard
 from pesky.cli.format import exact, measured, values
 from pesky.cli.live_view import LiveView
 from pesky.cli.log_view import LogView
+from pesky.data.formatting import first_line, is_feasible
 from pesky.problem import Problem, Real, Task
 from pesky.store import Evaluation, State
 from pesky.store.evaluation import short
 from pesky.study import Budget, Progress
-from pesky.study.in_words import first_line, is_feasible
 from pesky.wording import duration
 
 

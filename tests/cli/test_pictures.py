@@ -53,7 +53,7 @@ def test_what_does_not_fit_is_said(begun, pesky, arguments, says):
 
 
 def test_a_report_is_written(begun, pesky, monkeypatch):
-    monkeypatch.setattr("pesky.study.what_if.STEPS", (0,))
+    monkeypatch.setattr("pesky.answer.what_if.STEPS", (0,))
     assert pesky("report", "study.toml").output.strip() == "study-report.html"
     text = (begun.folder / "study-report.html").read_text()
     assert "All evaluations (2)" in text

@@ -17,18 +17,17 @@ from experiments.worlds import LENGTHSCALE, NOISE, Worlds, drawn, toys
 from pesky import Study
 from pesky.acquire import PAPER, PescOptions, rule_of
 from pesky.acquire.base import Rule
-from pesky.decide import exclusion
+from pesky.answer.recommend import best_anywhere
 from pesky.model import surrogate
 from pesky.model.surrogate import GP, FixedHyperparameters
 from pesky.optimum import sample
 from pesky.problem import Problem
-from pesky.study.grounds import Grounds
-from pesky.study.recommend import best_anywhere
+from pesky.strategy import Acquire, CheckModel, Initial, Strategy, masks
 from pesky.test_functions import Benchmark, gp_sample, toy
 from pesky.test_functions.base import decouple, measured_separately
 
 # functions of the same names hide these modules in their packages
-choosing, recommending = import_module("pesky.decide.select"), import_module("pesky.optimum.recommend")
+recommending = import_module("pesky.optimum.recommend")
 joint = import_module("pesky.acquire.grouped.gain")
 
 TOLERANCE, TIGHT = 1e-5, 1e-8
@@ -163,7 +162,7 @@ def test_some_need_a_second_chance(setting: PescOptions, monkeypatch: pytest.Mon
 
 
 def test_some_keep_away_from_excluded_regions(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(exclusion, "TIMES", 1)
+    monkeypatch.setattr(masks, "TIMES", 1)
     found = watch(monkeypatch, lockstep, "excluded_regions")
     CASES["pesc"].check()
     assert go_different_ways(found[0][1].exist)
@@ -171,7 +170,7 @@ def test_some_keep_away_from_excluded_regions(monkeypatch: pytest.MonkeyPatch):
 
 def test_some_doubt_their_model(monkeypatch: pytest.MonkeyPatch):
     sure = 0.392
-    monkeypatch.setattr(choosing, "NEGLIGIBLE", sure)
+    monkeypatch.setattr(lockstep, "CheckModel", lambda: CheckModel(gain=sure))
     found = watch(monkeypatch, lockstep, "select")
     CASES["pesc-decoupled"].check()
     assert go_different_ways(found[0][1].per_task.amax(-1) < sure)
@@ -179,7 +178,8 @@ def test_some_doubt_their_model(monkeypatch: pytest.MonkeyPatch):
 
 def ask(benchmark: Benchmark, model: GP, rule: Rule, seed: int, steps: int) -> tuple[Study, list[int], Tensor]:
     """A study of the package that was asked and told so often: it, its tasks and its points."""
-    study = Study(benchmark.problem, rule=rule, seed=seed, model=model, confirming_share=0)
+    strategy = Strategy([Initial(), CheckModel(), Acquire(rule)])
+    study = Study(benchmark.problem, strategy=strategy, seed=seed, model=model)
     noise = torch.Generator().manual_seed(seed ^ NOISE_STREAM)
     names, tasks, points = list(benchmark.problem.tasks), [], []
     for _ in range(3 * len(names) + steps):
@@ -218,6 +218,6 @@ def test_one_realisation_asks_what_a_study_asks(case: Case, seed: int):
     near(alone.told.u[0], points, 10 * TOLERANCE)  # samples are in single precision
     if case.model is not None:
         return  # answers rest on chains of their own
-    model = best_anywhere(Grounds.of(study._surrogates, study.evaluations))
+    model = best_anywhere(study.inferred())
     gap = benchmark.utility_gap(study.space.encode(model.params))
     assert float(alone.gaps[0][0]) == pytest.approx(gap, abs=100 * TOLERANCE)

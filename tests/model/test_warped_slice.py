@@ -80,11 +80,11 @@ def short(monkeypatch):
 @pytest.mark.usefixtures("short")
 def test_a_study_by_slices_has_a_warp_for_each_sample_and_answers_in_the_units_of_its_user():
     study = told(GP(hyperparameters="slice", samples=4))
-    warp = study._surrogates.believe(study.evaluations)[1].warp
+    warp = study._inference.of(study._snapshot()).observations.warp
     assert warp is not None
     assert warp.strength.shape == (4, 2)
     assert len(set(warp.strength[:, 0].tolist())) == 4
-    belief, o = study._surrogates.believe_afresh(study.evaluations)
+    belief, o = study.inferred().belief, study.inferred().observations
     u = study.space.encode({"x": 0.7})
     moments = (
         part.reshape(4, 2, 1)[:, 0, 0] for part in (belief.mean(u.expand(4, 1, 1)), belief.variance(u.expand(4, 1, 1)))
@@ -107,9 +107,9 @@ def test_a_study_by_slices_has_a_warp_for_each_sample_and_answers_in_the_units_o
 @pytest.mark.usefixtures("short")
 def test_chains_of_warps_go_on_where_the_last_ended():
     study = told(GP(hyperparameters="slice", samples=3))
-    first = study._surrogates.believe(study.evaluations)[1].warp
+    first = study._inference.of(study._snapshot()).observations.warp
     study.add({"x": 0.31}, {"f": 1.0, "c": math.exp(1.24)})
-    second = study._surrogates.believe(study.evaluations)[1].warp
+    second = study._inference.of(study._snapshot()).observations.warp
     assert first is not None
     assert second is not None
     assert second.strength.shape == first.strength.shape

@@ -57,7 +57,7 @@ CLOSED = until("return !document.querySelector('dialog')")
 @pytest.fixture(autouse=True)
 def quick_thresholds(monkeypatch: pytest.MonkeyPatch):
     """Each takes a second."""
-    monkeypatch.setattr("pesky.study.what_if.STEPS", (0,))
+    monkeypatch.setattr("pesky.answer.what_if.STEPS", (0,))
 
 
 TEXTS = (

@@ -18,6 +18,7 @@ from pesky.errors import StorageAway
 from pesky.run.leases import worker_name
 from pesky.run.progress import Progress
 from pesky.store import Limit, State
+from pesky.strategy import Situation
 
 
 def states(study) -> Counter:
@@ -47,12 +48,12 @@ def test_a_budget_of_cost_buys_what_it_can_afford():
 def test_what_is_left_of_a_budget_is_not_spent_on_what_tells_nothing(monkeypatch):
     """A score cannot be afforded any more, and checks are cheap but tell nothing."""
     s = quick(SPLIT)
-    decide = s._suggester.decide
+    query = Situation.query
 
-    def pointless(*args):
-        return decide(*args)._replace(gain=1e-9)
+    def pointless(situation, values, decision, kind):
+        return query(situation, values, decision._replace(gain=1e-9), kind)
 
-    monkeypatch.setattr(s._suggester, "decide", pointless)
+    monkeypatch.setattr(Situation, "query", pointless)
     ending = s.run({"score": score, "check": check}, budget=Budget(cost=40, confirm=0))
     assert ending.kind == "budget"
     assert "the rest is too little for a measurement that would tell more" in ending.reason

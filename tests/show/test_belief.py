@@ -14,7 +14,7 @@ from pesky.show.belief import view_of
 from pesky.show.maps import SIDES, numbered
 from pesky.show.solution import density, solution_of
 from pesky.show.theme import GREY
-from pesky.study.explain import left_to_learn
+from pesky.strategy.facts import left_to_learn
 
 
 def named(figure, name):
@@ -128,14 +128,14 @@ def test_axes_have_scales_bounds_and_options():
 
 
 def test_densities_are_where_the_samples_are():
-    grounds = found("mixed").grounds
-    solution = solution_of(grounds)
+    inferred = found("mixed").inferred
+    solution = solution_of(inferred)
     assert float(solution.weight.sum()) == pytest.approx(1)
-    kinds = density(solution, grounds, ["kind"], 61)
-    own = solution.X[:, grounds.space.columns_of(["kind"])].argmax(-1)
+    kinds = density(solution, inferred, ["kind"], 61)
+    own = solution.X[:, inferred.space.columns_of(["kind"])].argmax(-1)
     shares = np.array([float(solution.weight[own == i].sum()) for i in range(3)])
     assert kinds == pytest.approx(shares / shares.max())
-    plane = density(solution, grounds, ["rate", "kind"], 33)
+    plane = density(solution, inferred, ["rate", "kind"], 33)
     assert plane.shape == (33, 3)
     assert plane.max() == pytest.approx(1)
-    assert left_to_learn(grounds.space, solution.X, solution.weight).keys() == {"rate", "units", "kind"}
+    assert left_to_learn(inferred.space, solution.X, solution.weight).keys() == {"rate", "units", "kind"}

@@ -8,10 +8,10 @@ import torch
 from show.studies import found, started
 
 from pesky import Choice, Problem, Real
+from pesky.answer.outlook import outlook_at
 from pesky.show import importance
 from pesky.show.indices import indices_of, most_important, sobol_indices
 from pesky.space import Space
-from pesky.study.outlook import outlook_at
 
 SPACE = Space({"a": Real(0, 1), "b": Real(0, 1), "c": Real(0, 1)})
 
@@ -48,7 +48,7 @@ def test_what_does_not_vary_has_none():
 
 
 def test_those_of_a_belief_name_every_outcome():
-    found_indices = indices_of(found("mixed").grounds, points=32)
+    found_indices = indices_of(found("mixed").inferred, points=32)
     assert list(found_indices) == ["accuracy", "latency", "converged", "profile succeeds"]
     assert all(list(each.total) == ["rate", "units", "kind"] for each in found_indices.values())
 
@@ -58,7 +58,7 @@ def test_options_of_which_nothing_was_told_are_left_out():
     for x in (0.0, 0.5, 1.0):
         study.add({"kind": "a", "x": x}, {"f": x, "c": x})
         study.add({"kind": "c", "x": x}, {"c": 1 - x})
-    both = indices_of(study.grounds(), points=64)
+    both = indices_of(study.inferred(), points=64)
     assert (both["f"].untried, both["c"].untried) == (("b", "c"), ("b",))
     assert both["f"].total["kind"] == 0.0  # all that is known is of one option
     assert both["f"].total["x"] == pytest.approx(1.0, abs=0.1)
@@ -68,9 +68,9 @@ def test_options_of_which_nothing_was_told_are_left_out():
 
 
 def test_where_all_options_were_tried_indices_are_those_of_the_whole_space():
-    grounds = found("mixed").grounds
-    whole = sobol_indices(lambda U: outlook_at(grounds, U, with_intervals=False).mean, grounds.space, 32)
-    assert indices_of(grounds, points=32)["accuracy"] == whole["accuracy"]
+    inferred = found("mixed").inferred
+    whole = sobol_indices(lambda U: outlook_at(inferred, U, with_intervals=False).mean, inferred.space, 32)
+    assert indices_of(inferred, points=32)["accuracy"] == whole["accuracy"]
 
 
 def test_the_parameters_that_matter_most_to_any_outcome_stay_in_order():

@@ -8,12 +8,13 @@ import torch
 from show.studies import found, made, started
 
 from pesky import Choice, Integer, Problem, Real
+from pesky.answer.prediction import predict
+from pesky.answer.what_if import Price
 from pesky.show import Findings, calibration, limits, parallel
 from pesky.show.calibration import coverage
 from pesky.show.forecasts import Forecast, forecasts_of
 from pesky.show.parallel import groups, height_of, marks
 from pesky.study import Tradeoff
-from pesky.study.what_if import Price
 
 
 def test_limits_are_the_studys_tradeoffs():
@@ -24,7 +25,7 @@ def test_limits_are_the_studys_tradeoffs():
     ]
     expected = Tradeoff("c >= 0", "f", tuple(prices))
     findings = Findings(made("infeasible"))
-    findings.__dict__.update(grounds=None, tradeoffs=(expected,))  # which take seconds
+    findings.__dict__.update(inferred=None, tradeoffs=(expected,))  # which take seconds
     figure: Any = limits(findings)
     unsure = next(trace for trace in figure.data if trace.name == "nothing is known to hold")
     sure = next(trace for trace in figure.data if trace.name == "expected of the answer")
@@ -67,8 +68,8 @@ def test_forecasts_are_what_was_predicted_before():
     forecasts, chances = forecasts_of(findings)
     assert [(each.evaluation, each.outcome) for each in forecasts] == [(1, "f"), (1, "c"), (2, "f"), (2, "c")]
     assert chances == []
-    before = findings.moments[0].grounds
-    expected = before.predict(findings.study.space.encode({"x": 0.5})).outcomes["f"]
+    before = findings.moments[0].inferred
+    expected = predict(before, findings.study.space.encode({"x": 0.5})).outcomes["f"]
     # without noise a measurement is the function's value
     assert (forecasts[0].low, forecasts[0].high) == pytest.approx(expected.interval, rel=1e-3)
     assert forecasts[0].value == 0.5

@@ -5,16 +5,16 @@ import pytest
 import torch
 from show.studies import found
 
+from pesky.answer.outlook import outlook_at
 from pesky.show.slices import line, plane
-from pesky.study.outlook import outlook_at
 
 
 @pytest.mark.parametrize("name", ["plain", "mixed", "known"])
 def test_it_is_what_is_predicted_at_each_point(name: str):
     findings = found(name)
-    grounds, study = findings.grounds, findings.study
+    inferred, study = findings.inferred, findings.study
     U = study.space.sobol(3, seed=1)
-    outlook = outlook_at(grounds, U)
+    outlook = outlook_at(inferred, U)
     for i, u in enumerate(U):
         expected = study.predict(study.space.decode(u))
         for outcome, each in expected.outcomes.items():
@@ -25,14 +25,14 @@ def test_it_is_what_is_predicted_at_each_point(name: str):
 
 
 def test_all_hold_at_once_no_more_often_than_any_of_them():
-    outlook = outlook_at(found("mixed").grounds, found("mixed").study.space.sobol(16, seed=1), with_intervals=False)
+    outlook = outlook_at(found("mixed").inferred, found("mixed").study.space.sobol(16, seed=1), with_intervals=False)
     assert (outlook.feasible <= np.min([*outlook.probabilities.values()], axis=0) + 1e-9).all()
     assert not outlook.low
 
 
 def test_a_line_goes_through_the_point_along_one_parameter():
     findings = found("plain")
-    found_line = line(findings.grounds, {"x": 0.25, "y": 0.5}, "x")
+    found_line = line(findings.inferred, {"x": 0.25, "y": 0.5}, "x")
     (along,), mean = found_line.along, found_line.outlook.mean["f"]
     assert along[0] == 0
     assert along[-1] == 1
@@ -41,19 +41,19 @@ def test_a_line_goes_through_the_point_along_one_parameter():
 
 
 def test_lines_along_whole_numbers_and_options_have_each_of_them():
-    grounds, at = found("mixed").grounds, {"rate": 1e-3, "units": 2, "kind": "none"}
-    assert line(grounds, at, "units").along[0].tolist() == list(range(1, 10))
-    kinds = line(grounds, at, "kind")
+    inferred, at = found("mixed").inferred, {"rate": 1e-3, "units": 2, "kind": "none"}
+    assert line(inferred, at, "units").along[0].tolist() == list(range(1, 10))
+    kinds = line(inferred, at, "kind")
     assert kinds.along[0].tolist() == [0, 1, 2]
     expected = [found("mixed").study.predict({**at, "kind": kind}) for kind in ("relu", "tanh", "none")]
     assert kinds.outlook.mean["accuracy"] == pytest.approx([each.outcomes["accuracy"].mean for each in expected])
-    rates = line(grounds, at, "rate").along[0]
+    rates = line(inferred, at, "rate").along[0]
     assert np.allclose(np.diff(np.log(rates)), np.log(rates[1] / rates[0]))
 
 
 def test_a_plane_has_the_second_parameter_within_the_first():
     findings = found("plain")
-    found_plane = plane(findings.grounds, {"x": 0.0, "y": 0.0}, ["x", "y"])
+    found_plane = plane(findings.inferred, {"x": 0.0, "y": 0.0}, ["x", "y"])
     x, y = found_plane.along
     grid = found_plane.outlook.mean["f"].reshape(len(x), len(y))
     here = findings.study.predict({"x": float(x[3]), "y": float(y[5])}).outcomes["f"].mean
@@ -61,12 +61,12 @@ def test_a_plane_has_the_second_parameter_within_the_first():
 
 
 def test_many_points_are_the_same_as_few(monkeypatch: pytest.MonkeyPatch):
-    import pesky.study.outlook as module
+    import pesky.answer.outlook as module
 
-    grounds, U = found("plain").grounds, torch.rand(7, 2)
-    whole = outlook_at(grounds, U)
+    inferred, U = found("plain").inferred, torch.rand(7, 2)
+    whole = outlook_at(inferred, U)
     monkeypatch.setattr(module, "CHUNK", 3)
-    parts = outlook_at(grounds, U)
+    parts = outlook_at(inferred, U)
     assert np.allclose(whole.mean["f"], parts.mean["f"])
     assert np.allclose(whole.high["c"], parts.high["c"])
     assert np.allclose(whole.feasible, parts.feasible)

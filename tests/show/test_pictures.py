@@ -28,7 +28,7 @@ def texts(given: object) -> list[str]:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("picture", PICTURES)
 def test_every_picture_of_every_study(picture: str, name: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("pesky.study.what_if.STEPS", (0,))  # each threshold takes a second
+    monkeypatch.setattr("pesky.answer.what_if.STEPS", (0,))  # each threshold takes a second
     figure = PICTURES[picture](found(name))
     title = figure.layout.title.text
     assert re.match(r"<b>[A-Z][a-z ]+: ", title), title

@@ -39,7 +39,7 @@ def test_the_last_answer_is_todays_and_the_ones_before_rest_on_less():
 def test_answers_of_before_are_those_of_a_study_that_was_told_no_more():
     first = found("infeasible").moments[0]
     assert len(first.known) == 1
-    assert len(first.grounds.points) == 1
+    assert len(first.inferred.points) == 1
 
 
 def test_it_says_since_when_something_is_feasible():

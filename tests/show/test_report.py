@@ -37,7 +37,7 @@ SORT = """(() => {
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch):
     """Each threshold takes a second."""
-    monkeypatch.setattr("pesky.study.what_if.STEPS", (0,))
+    monkeypatch.setattr("pesky.answer.what_if.STEPS", (0,))
 
 
 @pytest.mark.parametrize("name", NAMES)

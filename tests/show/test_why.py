@@ -12,7 +12,7 @@ from pesky.errors import DataError
 from pesky.show import why
 from pesky.show.why import _said, question, questions, reasons_of
 from pesky.store import State
-from pesky.study.explain import known_before
+from pesky.strategy.explain import known_before
 
 
 def test_the_last_question_is_the_last_that_was_worth_something():

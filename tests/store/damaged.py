@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from pesky import Choice, Integer, Problem, Real, Study, Task
 from pesky.cli.app import app
 from pesky.errors import PeskyError
-from pesky.study.explain import Explanation
+from pesky.strategy.explain import Explanation
 
 NAME = "hurt"
 STUDY_FILE = f"""\

@@ -17,7 +17,7 @@ from store.damaged import NAME, flipped, make, readers, replace, surprises
 from pesky import Study
 from pesky.errors import PeskyError, StorageError
 from pesky.store import open_store
-from pesky.study.explain import KINDS, Explanation
+from pesky.strategy.explain import KINDS, Explanation
 
 
 @pytest.fixture(scope="module")

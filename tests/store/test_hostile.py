@@ -62,7 +62,7 @@ ALLOWED = {
     ("page/reading.py", "load"): "`Store.load`, by name",
     ("study/study.py", "load"): "`Store.load`, by name",
     ("problem/fields.py", "loads"): "json: what a storage, a command or a config has, depth and length first",
-    ("study/kept_rule.py", "loads"): "json: the rule's name and options",
+    ("study/kept_strategy.py", "loads"): "json: the steps of the strategy",
     ("study/set_aside.py", "load"): "`Store.load`, by name",
     ("cli/copy.py", "load"): "`Study.load`, by name",
     ("cli/stored_study.py", "load"): "`Store.load`, by name",

@@ -10,13 +10,13 @@ from scipy.stats import norm
 from study.quick import COUPLED, SPACE, SPLIT, at, measure, quick
 
 from pesky import Budget, Choice, Constraint, DataError, Integer, Problem, ProblemError, Real, Study, Task
+from pesky.answer.prediction import OutcomePrediction, expect, mixture_quantiles, predict, predict_each
+from pesky.answer.recommend import is_no_better, log_probability
 from pesky.model import GaussianProcess
 from pesky.run.confirming import limit_before
 from pesky.store import Evaluation, Limit
-from pesky.study.confirm import allowance, early_question
-from pesky.study.grounds import Grounds
-from pesky.study.prediction import OutcomePrediction, mixture_quantiles
-from pesky.study.recommend import is_no_better, log_probability, recommendation_from
+from pesky.strategy.confirm import Confirm, allowance
+from pesky.strategy.limits import Request
 
 EXACT = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise=0.0)
 AROUND = [{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, -1.2, -0.6, 0.5)]
@@ -77,7 +77,7 @@ def test_where_noise_had_to_be_found_out_and_explains_everything_the_best_that_h
     declared = quick(replace(EXACT, noise={"f": 0.0, "c": 1.0}))
     for e in rough.evaluations.values():
         declared.add(e.params, e.outcomes)
-    held = [p for p in declared.grounds().points if p.told["c"] > 0]
+    held = [p for p in declared.inferred().points if p.told["c"] > 0]
     chances = [declared.predict(p.params).probabilities["c >= 0"] for p in held]
     assert declared.best().params == held[max(range(len(held)), key=lambda i: chances[i])].params
 
@@ -149,11 +149,12 @@ def test_of_many_points_those_that_are_expected_to_be_the_best_are_looked_at_fir
     problem = Problem(SPACE, minimize="f", constraints=[Constraint("c", ">=", 0.0, confidence)], noise=0.2)
     s = told(problem, AROUND)
     looked_at = []
-    expect = Grounds.expect
-    monkeypatch.setattr(Grounds, "expect", lambda *given: looked_at.append(len(given[1])) or expect(*given))
+    monkeypatch.setattr(
+        "pesky.answer.recommend.expect", lambda *given: looked_at.append(len(given[1])) or expect(*given)
+    )
     of_all = s.best()
     assert looked_at[:1] == [len(AROUND)]
-    monkeypatch.setattr("pesky.study.recommend.LIKELY", 2)
+    monkeypatch.setattr("pesky.answer.recommend.LIKELY", 2)
     looked_at.clear()
     assert s.best() == of_all
     assert of_all.is_confident
@@ -371,11 +372,11 @@ def test_to_a_question_a_trifle_is_one_beside_the_values_where_all_holds():
     s.add({"x": 0.2, "y": -1.9}, {"f": 4e5, "c": -1.0})
     measured = s.best()
     better = replace(measured, expected=measured.expected - 0.01)
-    assert not is_no_better(s.grounds(), better, measured)
-    assert is_no_better(s.grounds(), better, measured, of_all=True)  # no reason for another answer
+    assert not is_no_better(s.inferred(), better, measured)
+    assert is_no_better(s.inferred(), better, measured, of_all=True)  # no reason for another answer
     alone = told(points=POINTS[:2])  # one holds: no other value to compare with
     alone.add({"x": 0.2, "y": -1.9}, {"f": 4e5, "c": -1.0})
-    assert is_no_better(alone.grounds(), better, measured)
+    assert is_no_better(alone.inferred(), better, measured)
 
 
 def test_predictions_are_in_the_users_units_and_exact_where_measured():
@@ -423,7 +424,7 @@ def test_a_prediction_has_the_moments_of_the_belief_and_the_interval_of_one_with
     assert len(mean) == 1
     found = s.predict({"x": 0.3, "y": 0.7})
     assert found.outcomes["f"].mean == pytest.approx(float(o.to_user(0, mean[0, 0])))
-    spread = s._surrogates.believe_spread(s.evaluations)
+    spread = s.inferred().spread
     here = u.expand(256, 1, 2)
     each, deviation = spread.mean(here)[:, 0, 0], spread.variance(here)[:, 0, 0].sqrt()
     low, high = found.outcomes["f"].interval
@@ -459,10 +460,10 @@ def test_quantiles_of_mixtures_are_exact_however_unlike_their_parts_are(narrow):
 
 
 def test_what_is_believed_of_several_points_is_what_is_believed_of_each():
-    grounds = told().grounds()
+    inferred = told().inferred()
     U = torch.rand(3, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    for u, found in zip(U, grounds.predict_each(U), strict=True):
-        alone = grounds.predict(u)
+    for u, found in zip(U, predict_each(inferred, U), strict=True):
+        alone = predict(inferred, u)
         assert found.params == alone.params
         for name, outcome in alone.outcomes.items():
             assert found.outcomes[name].mean == pytest.approx(outcome.mean, rel=1e-9)
@@ -523,10 +524,7 @@ class TestConfirm:
             if is_another_whole:
                 whole = {**begun, "y": begun["y"] + 0.005}
                 other.add(whole, {"f": f, "c": measure(whole)["c"], "d": whole["x"]})
-            surrogates = other._suggester.surrogates
-            grounds = Grounds.of_questions(surrogates, other.evaluations)
-            given = recommendation_from(grounds), other.evaluations, tuple(tasks), None
-            found = early_question(grounds, *given, lambda: pytest.fail("it is no improving question"))
+            found = Confirm()._early(other._asker._situation(other.evaluations, Request(tuple(tasks)), is_retry=False))
             assert found is not None
             return begun, found
 

@@ -321,7 +321,7 @@ def test_ten_changes_of_mind_lose_nothing(tmp_path, caplog):
     study = opened(**given)
     study.correct(0, {"f": told[0]["f"] + 1}, "the scale was off")  # 7: a value was wrong
     study.exclude(1, "the lamp was broken")  # 8: an evaluation cannot be trusted
-    assert 1 not in study._surrogates.learnt(study.evaluations)
+    assert 1 not in study._snapshot().learnt
     given["tasks"] = {"score": Task(["f"], cost=4, failures="learn"), "check": Task(["c", "d"])}
     go_on(opened(**given), 3)  # 9: measured separately, at other costs
     given |= {"minimize": None, "maximize": "d", "constraints": ["f <= 2", "c >= 0"]}

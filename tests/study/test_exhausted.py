@@ -7,10 +7,12 @@ import pytest
 from study.quick import quick
 
 from pesky import Choice, Integer, Problem, Real, Study, Task
+from pesky.data.points import Points
+from pesky.data.snapshot import Snapshot
 from pesky.space import Space
 from pesky.store import Evaluation, Limit, State
+from pesky.strategy import Initial
 from pesky.study import Exhausted
-from pesky.study.pending import answered
 
 SIX = {"x": Integer(0, 5)}
 MIXED = {"x": Integer(0, 2), "kind": Choice(["low", "high"])}
@@ -113,7 +115,8 @@ def test_what_an_evaluation_settles():
     problem = exact(tasks={"all": Task(["f", "c"]), "check": Task(["c"])})
 
     def points(task: str, *given: Evaluation) -> set[Any]:
-        return {x for (x,) in answered(problem, Space.of(problem), given, (task,))[task]}
+        snapshot = Snapshot(problem, Points(Space.of(problem)), dict(enumerate(given)))
+        return {x for (x,) in snapshot.answered((task,))[task]}
 
     both = {"f": 1.0, "c": 1.0}
     for state in (State.PENDING, State.RUNNING, State.LOST, State.FAILED):
@@ -159,10 +162,11 @@ def test_what_is_abandoned_is_asked_again_and_what_failed_is_not():
 def test_ones_own_data_are_no_questions_any_more():
     """Of the initial design as well; a point is known whichever evaluations told its outcomes."""
     study = quick(exact(), initial=6)
-    for params in study._suggester.design.points[:3]:
+    design = Initial(points=6).design(study.space, None, study.seed)
+    for params in design[:3]:
         study.add(params, {"f": score(params)})
         study.add(params, {"c": check(params)})
-    known = {params["x"] for params in study._suggester.design.points[:3]}
+    known = {params["x"] for params in design[:3]}
     asked = {x for _, x in go_on(study)}
     assert asked == set(range(6)) - known
 
@@ -172,7 +176,7 @@ def test_who_asks_at_the_same_moment_gets_what_is_left(monkeypatch: pytest.Monke
     other = Study(exact(), rule="random", storage=study.store)
     for x in range(4):
         study.add({"x": x}, measure({"x": x}))
-    suggest, theirs = study._suggester.suggest, []
+    suggest, theirs = study._asker.suggest, []
 
     def meanwhile(*given: Any, **options: Any) -> Any:
         question = suggest(*given, **options)
@@ -180,7 +184,7 @@ def test_who_asks_at_the_same_moment_gets_what_is_left(monkeypatch: pytest.Monke
             theirs.append(other.add(question.params, measure(question.params)).params)
         return question
 
-    monkeypatch.setattr(study._suggester, "suggest", meanwhile)
+    monkeypatch.setattr(study._asker, "suggest", meanwhile)
     assert {study.ask().params["x"], *(params["x"] for params in theirs)} == {4, 5}
     with pytest.raises(Exhausted):
         other.ask()

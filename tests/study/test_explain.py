@@ -8,10 +8,11 @@ import torch
 from study.quick import SPACE, SPLIT, check, measure, quick, score
 
 from pesky import Choice, DataError, Integer, Problem, ProblemError, Real, Study
-from pesky.decide.fallback import COARSELY_NEGLIGIBLE, NEGLIGIBLE
+from pesky.answer.what_if import Price, Tradeoff
 from pesky.space import Space
-from pesky.study.explain import Explanation, left_to_learn
-from pesky.study.what_if import Price, Tradeoff
+from pesky.strategy import CheckModel
+from pesky.strategy.explain import Explanation
+from pesky.strategy.facts import left_to_learn
 from pesky.test_functions import toy
 
 
@@ -42,7 +43,7 @@ def test_what_is_stored_of_a_question_is_what_chose_it():
     benchmark = toy()
     s = Study(benchmark.problem)
     s.run(benchmark.evaluate, 30, progress=False)
-    kinds = {e.id: s.explain(e) for e in s.evaluations.values()}
+    kinds, check = {e.id: s.explain(e) for e in s.evaluations.values()}, CheckModel()
     of_the_rule = [each for each in kinds.values() if each.kind in ("full", "coarse")]
     checks = [each for each in kinds.values() if each.kind in ("check", "check-better", "check-unknown")]
     assert of_the_rule
@@ -50,7 +51,7 @@ def test_what_is_stored_of_a_question_is_what_chose_it():
     for each in of_the_rule:
         assert each.values[each.task] == pytest.approx(each.elsewhere[each.task], rel=1e-6)
     for each in checks:
-        assert each.elsewhere[each.task] < (COARSELY_NEGLIGIBLE if each.kind != "check-better" else NEGLIGIBLE)
+        assert each.elsewhere[each.task] < (check.coarse_gain if each.kind != "check-better" else check.gain)
         assert "a check of the model" in str(each)
         assert "what the rule finds worth most" not in str(each)
 

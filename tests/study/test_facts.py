@@ -8,11 +8,11 @@ import torch
 from study.quick import quick
 
 from pesky import Constraint, Problem, ProblemError, Real, Study, Task
-from pesky.decide.task_values import feasibility
 from pesky.run.best import best_measured
 from pesky.show import Findings, progress
 from pesky.show.report import sections
-from pesky.study.explain import known_before
+from pesky.strategy.explain import known_before
+from pesky.strategy.task_values import feasibility
 
 LINE = {"x": Real(0, 1)}
 CLIFF = 0.6

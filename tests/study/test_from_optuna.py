@@ -12,9 +12,9 @@ from optuna.trial import TrialState
 from study.quick import QUICK
 
 from pesky import Choice, DataError, Evaluation, Integer, PeskyError, Problem, ProblemError, Real, Study
+from pesky.answer import advice
 from pesky.store import Limit
 from pesky.store.evaluation import OPTUNA
-from pesky.study import advice
 
 SPACE: dict[str, BaseDistribution] = {
     "x": FloatDistribution(0, 1),

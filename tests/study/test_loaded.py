@@ -36,7 +36,7 @@ def test_the_next_question_is_that_of_the_study_that_ran(count):
 
 
 def hyperparameters(study: Study) -> list:
-    belief, _ = study._surrogates.believe(study.evaluations)
+    belief = study.belief()
     return [part.tolist() for part in (belief.lengthscale, belief.amplitude, belief.noise)]
 
 
@@ -64,4 +64,4 @@ def test_answers_of_samples_are_by_a_chain_of_their_own():
     on_the_way = s.belief()
     s.recommend()
     assert s.belief() is on_the_way
-    assert s._surrogates.believe_afresh(s.evaluations)[0] is not on_the_way
+    assert s.inferred().belief is not on_the_way

@@ -69,7 +69,7 @@ def test_questions_and_answers_are_near_the_solution(problem: Problem, measure):
     assert answer.params["y"] == pytest.approx(BEST["y"], abs=0.1)
     assert answer.is_confident
     assert study.ask().params["x"] == pytest.approx(BEST["x"], abs=0.15)
-    assert study._surrogates.believe(study.evaluations)[0].points.shape[-2] <= 80
+    assert study.belief().points.shape[-2] <= 80
 
 
 def test_what_is_believed_is_nearly_what_all_values_say(monkeypatch: pytest.MonkeyPatch):
@@ -112,7 +112,7 @@ def test_the_best_point_that_was_measured_without_noise_is_the_answer_although_n
 
     monkeypatch.setattr(active_set, "_with_nearest", without_it)
     again = told(problem, exact, 120)
-    belief, _ = again._surrogates.believe(again.evaluations)
+    belief = again.belief()
     there = again.space.encode(best.params)
     assert (belief.points - there).abs().amax(-1).min() > 1e-6
     found = again.best()
@@ -126,7 +126,7 @@ def test_the_best_measured_point_is_among_those_that_it_rests_on():
     study = told(COUPLED, noisy, 120)
     best = study.best()
     assert best is not None
-    belief, _ = study._surrogates.believe(study.evaluations)
+    belief = study.belief()
     assert (belief.points - study.space.encode(best.params)).abs().amax(-1).min() < 1e-9
 
 

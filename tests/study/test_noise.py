@@ -8,9 +8,9 @@ import torch
 from study.quick import COUPLED, measure, quick
 
 from pesky import Problem, Real, Study
+from pesky.data.formatting import noise_as_of_last_question, noise_in_words
+from pesky.inference.noise import can_be_told
 from pesky.store import Evaluation
-from pesky.study.in_words import noise_as_of_last_question, noise_in_words
-from pesky.study.noise import can_be_told
 
 UNDECLARED = replace(COUPLED, noise=None)
 POINTS = torch.rand(40, 2, generator=torch.Generator().manual_seed(3), dtype=torch.float64).tolist()

@@ -35,8 +35,8 @@ def rows(wrong: float | None = 0.9, n: int = 20) -> list[dict[str, float]]:
 
 def again(study: Study, belief: Belief, o: Observations) -> Belief:
     """An earlier belief, given all data that there are by now."""
-    own = study._surrogates
-    return own.condition(belief, own.observations_like(o, study.evaluations))
+    own = study._inference
+    return own.condition(belief, own.observations_like(o, study._snapshot()))
 
 
 def data_of(belief: object) -> int:
@@ -121,7 +121,7 @@ def test_an_outlier_of_one_outcome_leaves_the_others_of_its_evaluation():
     problem = Problem(SPACE, minimize="cost", constraints=["error <= 0.5"])
     study = told([{**row, "cost": row["x"] + 0.1 * row["y"]} for row in rows()], problem, model=PLAIN)
     assert [(each.evaluation, each.outcome) for each in study.outliers()] == [(WRONG, "error")]
-    counts = study._surrogates.believe(study.evaluations)[1].mask.sum(-1).tolist()
+    counts = study._inference.of(study._snapshot()).observations.mask.sum(-1).tolist()
     assert counts == [20, 19]
     assert study.predict(study.evaluations[WRONG].params).probabilities["error <= 0.5"] > 0.99
 
@@ -132,14 +132,14 @@ def test_a_verdict_depends_on_the_data_alone(tmp_path):
     study.belief()
     study.add(rows()[9:])
     study.belief()
-    assert study._surrogates.left_out
-    assert study._surrogates.left_out[0].value == study.outliers()[0].value
+    assert study._inference.left_out
+    assert study._inference.left_out[0].value == study.outliers()[0].value
     assert Study.load(url, model=PLAIN).outliers() == study.outliers()
 
 
 def test_what_is_corrected_or_excluded_is_no_outlier():
     study = told(rows(), model=PLAIN)
-    before = study._surrogates.believe(study.evaluations)
+    before = study.belief(), study.inferred().observations
     study.correct(WRONG, {"error": 0.028}, "a slip of the pen")
     assert data_of(again(study, *before)) == 20
     assert study.outliers() == ()
@@ -152,8 +152,8 @@ def test_what_is_corrected_or_excluded_is_no_outlier():
 def test_a_question_keeps_what_was_left_out_and_a_quick_one_leaves_it_out_too():
     study = told(rows(), initial=1, model=PLAIN)
     e = study.ask()
-    assert study.explain(e).left_out == study._surrogates.left_out
+    assert study.explain(e).left_out == study._inference.left_out
     assert "error = 0.9 does not fit the other 19 values" in str(study.explain(e))
     study.tell(e, {"error": truth(float(e.params["x"]), float(e.params["y"]))})
-    before = study._surrogates.believe(study.evaluations)
+    before = study.belief(), study.inferred().observations
     assert data_of(again(study, *before)) == 20

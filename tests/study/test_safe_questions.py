@@ -6,8 +6,9 @@ import pytest
 from study.quick import quick
 
 from pesky import Choice, DataError, Problem, ProblemError, Real, Study
+from pesky.answer.prediction import predict
 from pesky.run.budget import Exhausted
-from pesky.study.explain import known_before
+from pesky.strategy.explain import known_before
 
 UNIT = {"x": Real(0, 1), "y": Real(0, 1)}
 PROBLEM = Problem(UNIT, minimize="f", constraints=["c >= 0"], noise=0.0)
@@ -22,7 +23,7 @@ def cliff(params) -> dict[str, float]:
 def probability_before(s: Study, id_: int) -> float:
     """That all constraints held there, as far as was known when it was asked."""
     e = s.evaluations[id_]
-    found = s.grounds(known_before(s.evaluations.values(), e)).predict(s.space.encode(e.params))
+    found = predict(s.inferred(known_before(s.evaluations.values(), e)), s.space.encode(e.params))
     return math.prod(found.probabilities.values())
 
 

@@ -33,7 +33,7 @@ def test_every_other_question_is_where_all_constraints_most_probably_hold():
     assert kinds.count("seeking") == 1
 
 
-@pytest.mark.parametrize("given", [{"confirming_share": 0.0}, {"rule": "eic"}])
+@pytest.mark.parametrize("given", [{"strategy": "plain"}, {"rule": "eic"}])
 def test_a_rule_that_is_to_ask_alone_does(given):
     s = hopeless(**given)
     kinds = set()

@@ -129,14 +129,14 @@ def test_telling_does_not_wait_for_asking(monkeypatch):
     s = quick()
     s.run(measure, budget=3)
     waiting = s.ask()
-    decide, is_deciding, may_end = s._suggester.decide, threading.Event(), threading.Event()
+    suggest, is_deciding, may_end = s._asker.suggest, threading.Event(), threading.Event()
 
-    def slow(*args):
+    def slow(*args, **given):
         is_deciding.set()
         assert may_end.wait(30)
-        return decide(*args)
+        return suggest(*args, **given)
 
-    monkeypatch.setattr(s._suggester, "decide", slow)
+    monkeypatch.setattr(s._asker, "suggest", slow)
     asker = threading.Thread(target=s.ask)
     asker.start()
     assert is_deciding.wait(30)

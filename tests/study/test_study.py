@@ -23,8 +23,6 @@ from pesky import (
 from pesky.acquire import PescOptions
 from pesky.run.budget import Exhausted
 from pesky.store import Limit, Question
-from pesky.study.pending import pending
-from pesky.study.points import Points
 
 QUICK = PescOptions(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
 COUPLED = Problem({"x": Real(0, 1), "y": Real(-2, 2)}, minimize="f", constraints=["c >= 0"], noise=0.01)
@@ -182,11 +180,11 @@ def test_an_abandoned_evaluation_is_no_longer_pending_and_may_still_be_told():
     s = study()
     e = s.ask()
     s.tell(e, {"f": 1.0})
-    awaited = pending(s.problem, Points(s.space), s.evaluations.values())
+    awaited = s._snapshot().pending
     assert awaited is not None
     assert awaited.rows.tolist() == [[False, True]]
     s.abandon(e)
-    assert pending(s.problem, Points(s.space), s.evaluations.values()) is None
+    assert s._snapshot().pending is None
     s.tell(e, {"c": 1.0})
     assert s.outcomes(e) == {"f": 1.0, "c": 1.0}
 

@@ -194,4 +194,4 @@ def test_a_task_may_depend_on_some_parameters_only(tmp_path, base):
 def test_the_device_is_that_of_the_study(tmp_path):
     file = read(tmp_path, f'{SMALL}\n[run]\ndevice = "gpu"\n')
     with pytest.raises(ProblemError, match="device was 'gpu'"):
-        Study(file.problem, **settings_in(file.run))
+        Study(file.problem, **settings_in(file))

@@ -40,8 +40,8 @@ class Spent:
 def main(url: str, evaluations: int, name: str) -> None:
     """Print what was asked, how many questions were known at each, and where the time of asking went."""
     study, spent = small(storage=url), Spent()
-    suggester, when_decided = study._suggester, 0
-    suggest = spent.on("decisions", suggester.suggest)
+    asker, when_decided = study._asker, 0
+    suggest = spent.on("decisions", asker.suggest)
 
     def remembering(evaluations: Any, *arguments: Any, **options: Any) -> Any:
         """How many questions were known when the last one was decided."""
@@ -49,8 +49,8 @@ def main(url: str, evaluations: int, name: str) -> None:
         when_decided = len(evaluations)
         return suggest(evaluations, *arguments, **options)
 
-    setattr(suggester, "suggest", remembering)  # noqa: B010 (its type is another)
-    setattr(suggester, "is_still_good", spent.on("second thoughts", suggester.is_still_good))  # noqa: B010
+    setattr(asker, "suggest", remembering)  # noqa: B010 (its type is another)
+    setattr(asker, "is_still_good", spent.on("second thoughts", asker.is_still_good))  # noqa: B010
     for call in ("claim", "changes", "append"):
         setattr(study.store, call, spent.on("storage", getattr(study.store, call)))
     print("ready", flush=True)

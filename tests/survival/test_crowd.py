@@ -11,11 +11,11 @@ import pytest
 from survival.small import measure, small
 
 from pesky import Study
-from pesky.decide.exclusion import SAME_QUESTION
 from pesky.store import Evaluation, Limit, Question, State
-from pesky.study.limits import Request
-from pesky.study.reconsider import MAX_OVERLAP
-from pesky.study.suggest import MAX_RETRIES
+from pesky.strategy.asker import MAX_RETRIES
+from pesky.strategy.conflict import MAX_OVERLAP
+from pesky.strategy.limits import Request
+from pesky.strategy.masks import SAME_QUESTION
 
 EVALUATIONS = int(os.environ.get("PESKY_CROWD", "50"))  # 250 are worth a look from time to time
 ASKERS, TOLD_BY_TELLER = (8 if EVALUATIONS > 100 else 4), 10
@@ -96,7 +96,7 @@ def beside_another(monkeypatch: pytest.MonkeyPatch, most: int) -> tuple[Study, l
     for _ in range(6):
         evaluation = study.ask()
         study.tell(evaluation, measure(evaluation.params))
-    suggest = study._suggester.suggest
+    suggest = study._asker.suggest
 
     def meanwhile(*given: Any, **options: Any) -> Question:
         question = suggest(*given, **options)
@@ -104,7 +104,7 @@ def beside_another(monkeypatch: pytest.MonkeyPatch, most: int) -> tuple[Study, l
             theirs.append(other.add(question.params, measure(question.params)))
         return question
 
-    monkeypatch.setattr(study._suggester, "suggest", meanwhile)
+    monkeypatch.setattr(study._asker, "suggest", meanwhile)
     study.time_budget.decisions.clear()
     return study, theirs
 
@@ -124,21 +124,21 @@ def test_who_decides_again_does_not_begin_from_nothing(monkeypatch: pytest.Monke
 def test_who_has_decided_again_for_long_takes_what_is_not_theirs(monkeypatch: pytest.MonkeyPatch):
     study, _ = beside_another(monkeypatch, 0)
     known = study.evaluations
-    question = study._suggester.suggest(known, Request(("all",)))
+    question = study._asker.suggest(known, Request(("all",)))
     centre = dict.fromkeys(question.params, 0.5)
     now = {**known, 99: Evaluation(99, "all", centre)}
-    monkeypatch.setattr("pesky.study.reconsider.overlap", lambda *given: 2 * MAX_OVERLAP)
+    monkeypatch.setattr("pesky.strategy.conflict.overlap", lambda *given: 2 * MAX_OVERLAP)
 
     def is_still_good(*seconds: float) -> bool:
-        study._suggester._seconds[:] = seconds
-        return study._suggester.is_still_good(question, now, Limit())
+        study._asker.last.seconds[:] = seconds
+        return study._asker.is_still_good(question, now, Limit())
 
     assert not is_still_good(1.0)
     assert not is_still_good(1.0, 0.5, 0.4)
     assert is_still_good(1.0, 0.5, 0.6)
     assert is_still_good(100.0, *[0.1] * MAX_RETRIES)
     same = {**known, 100: Evaluation(100, "all", question.params)}
-    assert not study._suggester.is_still_good(question, same, Limit())
+    assert not study._asker.is_still_good(question, same, Limit())
 
 
 def repeats(evaluations: list[Evaluation]) -> list[tuple[int, int]]:

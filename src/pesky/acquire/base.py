@@ -12,15 +12,15 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.maximize import Effort
+from pesky.data.pending import Pending
 from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.numerics.rng import Seed, Source, draw_seed, normal, uniform
 from pesky.numerics.runtime import Timings
 from pesky.optimum.measured import best_measured
 from pesky.optimum.sample import Optima, sample_cells, sample_optima
-from pesky.problem.fields import finite, whole
+from pesky.problem.fields import figure
 from pesky.space import Space
 
 FINEST = 1e-10
@@ -226,7 +226,7 @@ class Rule(ABC):
         """What was given for these fields; a ProblemError if it is of the wrong kind."""
         known = {each.name: each for each in fields(self)}  # pyright: ignore[reportArgumentType] (a dataclass)
         return {
-            name: _checked(f"the rule {self.name!r}: {name}", value, known[name].default, known[name].metadata)
+            name: figure(f"the rule {self.name!r}: {name}", value, known[name].default, known[name].metadata)
             for name, value in given.items()
         }
 
@@ -267,18 +267,3 @@ class Rule(ABC):
     def update(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
         """The same, in haste: at the hyperparameters that `before` was made for, with more data or questions."""
         return self.acquisition(context)
-
-
-def _checked(what: str, given: Any, default: object, metadata: Mapping[str, Any]) -> Any:
-    """What was given for a field, if it is of the kind of its default; a ProblemError if it is not."""
-    if isinstance(default, bool):
-        if not isinstance(given, bool):
-            raise ProblemError(f"{what} was {given!r}: expected True or False.")
-        return given
-    if isinstance(default, int):
-        return whole(what, given, metadata.get("least", 1))
-    if isinstance(default, float):
-        if finite(what, given) < 0:
-            raise ProblemError(f"{what} was {given!r}: expected a number, 0 or above.")
-        return float(given)
-    return given

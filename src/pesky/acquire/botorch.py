@@ -10,10 +10,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.pesc.options import DEFAULT, PescOptions
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.acquire.registry import SEPARATE, rule_of
+from pesky.data.pending import Pending
 from pesky.errors import DataError
 from pesky.model.belief import Belief
 from pesky.model.botorch import BotorchBelief, check_bounds

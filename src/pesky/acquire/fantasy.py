@@ -17,18 +17,12 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from pesky.data.pending import Pending
 from pesky.infer.gaussian import cholesky
 from pesky.infer.predict import VARIANCE_FLOOR
 from pesky.model.belief import Belief, Evaluator, Paths, PosteriorMoments
 from pesky.model.derived import DerivedBelief
 from pesky.numerics.rng import Source, normal
-
-
-class Pending(NamedTuple):
-    """Points being measured, and which rows are measured at each."""
-
-    X: Float[Tensor, "p d"]
-    rows: Bool[Tensor, "p j"]
 
 
 def precision(

@@ -6,17 +6,18 @@ from typing import Any
 
 from pesky.acquire.base import Rule
 from pesky.acquire.registry import rule_of
+from pesky.answer import advice
 from pesky.errors import PeskyError, ProblemError
 from pesky.extras import to_install
+from pesky.inference.inference import FitBotorch
 from pesky.model.surrogate import GP
 from pesky.problem.fields import whole
 from pesky.problem.task import Failures, checked_failures
 from pesky.run.budget import Exhausted
 from pesky.store import Datum
-from pesky.study import Recommendation, Study, advice
+from pesky.study import Recommendation, Study
 from pesky.study.asked_elsewhere import begin
 from pesky.study.optuna_reading import TASK
-from pesky.study.surrogates import FitBotorch
 
 try:
     from ax.core.data import Data

@@ -11,6 +11,7 @@ from pesky.acquire.base import Rule
 from pesky.acquire.registry import rule_of
 from pesky.errors import PeskyError, ProblemError
 from pesky.extras import to_install
+from pesky.inference.inference import FitBotorch
 from pesky.model.surrogate import GP
 from pesky.problem.fields import whole
 from pesky.problem.task import Failures
@@ -21,7 +22,6 @@ from pesky.study import Study
 from pesky.study.asked_elsewhere import await_rest
 from pesky.study.from_optuna import take_in
 from pesky.study.optuna_reading import TASK, Reading, reading_of
-from pesky.study.surrogates import FitBotorch
 
 try:
     import optuna

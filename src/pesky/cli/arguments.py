@@ -121,3 +121,9 @@ def texts(given: Iterable[str], or_else: str = "") -> dict[str, str]:
             raise DataError(f"{name!r} was given twice: leave one out.")
         found[name] = value
     return found
+
+
+AskedBy = Annotated[
+    str | None,
+    typer.Option("--strategy", help="Ask by this strategy from now on: default, paper or plain; the study stores it."),
+]

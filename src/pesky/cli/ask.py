@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pesky.cli.arguments import BARE, AsJson, StudyPath, all_params
+from pesky.cli.arguments import BARE, AsJson, AskedBy, StudyPath, all_params
 from pesky.cli.format import claim_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ def ask(
     params: Annotated[
         str | None, typer.Option(help=f"Measure here, instead of where it tells most: {BARE}, or JSON.")
     ] = None,
+    strategy: AskedBy = None,
     json: AsJson = False,
 ) -> None:
     """Print what to measure next: tell it what came out with `pesky tell`.
@@ -40,7 +41,7 @@ def ask(
     from pesky.store import Limit
     from pesky.study_file import StudyFile
 
-    file = StudyFile.read(study, importing=False)
+    file = StudyFile.read(study, importing=False, strategy=strategy)
     # who wants the answer confirmed wants it after the budget is spent
     limit = Limit() if confirm else Limit(file.budget.evaluations, file.budget.cost)
     kept = open_study(file)

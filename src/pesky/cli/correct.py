@@ -47,7 +47,7 @@ def include(study: StudyPath, evaluations: Ids, reason: Reason = "") -> None:
 
 def _check_outcomes(study: Path, opened: "Study", id_: int, values: list[str]) -> None:
     """Nothing, or a DataError that says what to do where a parameter is to be corrected."""
-    from pesky.study.in_words import answers_in_words
+    from pesky.data.formatting import answers_in_words
 
     given = {name: value for name, _, value in (each.partition("=") for each in values)}
     moved = {name: given[name] for name in opened.problem.parameters if name in given}
@@ -96,7 +96,7 @@ def _opened(study: Path, evaluation: str) -> "tuple[Study, int]":
 
 def _say(evaluation: "Evaluation", study: "Study") -> None:
     from pesky.cli.format import measured
-    from pesky.study.in_words import reason_of
+    from pesky.data.formatting import reason_of
 
     state = "excluded" if evaluation.is_excluded else evaluation.state.value
     said = measured(evaluation, study.problem) or "nothing measured"

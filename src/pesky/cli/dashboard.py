@@ -12,8 +12,8 @@ from rich.text import Text
 
 from pesky.cli.format import exact, values
 from pesky.cli.log_view import stopping
+from pesky.data.formatting import first_line
 from pesky.store import Evaluation, State
-from pesky.study.in_words import first_line
 from pesky.text import one_line
 from pesky.wording import duration
 
@@ -51,8 +51,8 @@ class DashboardState:
         self.gains = {e.task: e.gain for e in evaluations if e.gain is not None}
         failed = [e for e in evaluations if e.state is State.FAILED]
         self.failure = max(failed, key=lambda e: e.ended or 0.0, default=None)
-        grounds = set(progress.study.problem.grounds)
-        self.has_grounds = any(e.outcomes.keys() & grounds for e in progress.study.evaluations.values())
+        inferred = set(progress.study.problem.grounds)
+        self.has_grounds = any(e.outcomes.keys() & inferred for e in progress.study.evaluations.values())
         self.progress = progress
 
 

@@ -5,9 +5,9 @@ What a storage holds may be anybody's: of its texts only what a terminal does no
 
 from collections.abc import Mapping
 
+from pesky.data.formatting import answers_in_words
 from pesky.problem import Option, Problem
 from pesky.store.evaluation import Evaluation, short
-from pesky.study.in_words import answers_in_words
 from pesky.text import one_line
 
 

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from pesky.cli.format import measured, values
+from pesky.data.formatting import first_line, is_feasible
 from pesky.store import Evaluation, State
-from pesky.study.in_words import first_line, is_feasible
 from pesky.text import one_line
 from pesky.wording import duration
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from pesky.cli import exit_codes
-from pesky.cli.arguments import AsJson, Evaluations, KeepGoing, Quiet, StudyPath
+from pesky.cli.arguments import AsJson, AskedBy, Evaluations, KeepGoing, Quiet, StudyPath
 
 
 def run(
@@ -13,6 +13,7 @@ def run(
     workers: Annotated[int | None, typer.Option(min=1, help="Measurements at once, instead of the file's.")] = None,
     evaluations: Evaluations = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Set the stored study aside and start anew.")] = False,
+    strategy: AskedBy = None,
     keep_going: KeepGoing = False,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -28,7 +29,7 @@ def run(
     from pesky.study_file import StudyFile
     from pesky.wording import counted
 
-    file = StudyFile.read(study, running=True, evaluations=evaluations)
+    file = StudyFile.read(study, running=True, evaluations=evaluations, strategy=strategy)
     if fresh and (kept := count(file)) != 0:
         what = "the damaged evaluations" if kept is None else counted(kept)
         if is_interactive() and not typer.confirm(f"Set aside {what} of {file.name!r}?", err=True):

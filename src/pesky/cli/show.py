@@ -82,8 +82,8 @@ def show(
         else:
             say(f"{counted(len(evaluations))} written to {csv}")
     elif json:
+        from pesky.data.formatting import is_feasible
         from pesky.study.export import as_dict
-        from pesky.study.in_words import is_feasible
 
         say_json([{**as_dict(e), "feasible": is_feasible(e, kept.problem)} for e in evaluations])
     elif evaluations:
@@ -100,8 +100,8 @@ def _table(evaluations: "list[Evaluation]", problem: "Problem") -> "Table":
     from rich.table import Table
     from rich.text import Text
 
+    from pesky.data.formatting import answers_in_words, is_feasible, reason_of, shown_state
     from pesky.store.evaluation import short
-    from pesky.study.in_words import answers_in_words, is_feasible, reason_of, shown_state
 
     has_errors = any(e.error or e.corrections for e in evaluations)
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)

@@ -9,8 +9,8 @@ from pesky.cli.arguments import AsJson, LookedAt, StudyName
 
 if TYPE_CHECKING:
     from pesky.cli.stored_study import Looked, Snapshot
+    from pesky.data.slips import Unusual
     from pesky.store import Evaluation
-    from pesky.study.slips import Unusual
 
 LATEST = 3
 """Failures of which the reason is printed."""
@@ -38,10 +38,10 @@ def _counts(kept: "Snapshot") -> dict[str, int]:
 
 
 def _plain(looked: "Looked", kept: "Snapshot") -> dict[str, object]:
+    from pesky.data.formatting import noise_as_of_last_question
+    from pesky.data.outliers import as_of_last_question
     from pesky.run.spending import spent
     from pesky.study.export import as_dict
-    from pesky.study.in_words import noise_as_of_last_question
-    from pesky.study.outliers import as_of_last_question
 
     by_id = {e.id: e for e in kept.evaluations}
     noise_as_of, noise = noise_as_of_last_question(kept.evaluations) or (None, {})
@@ -63,8 +63,8 @@ def _plain(looked: "Looked", kept: "Snapshot") -> dict[str, object]:
 
 def _absurd(kept: "Snapshot") -> "list[Unusual]":
     """The values decades beyond all others that no model has left out."""
-    from pesky.study.outliers import as_of_last_question
-    from pesky.study.slips import absurd
+    from pesky.data.outliers import as_of_last_question
+    from pesky.data.slips import absurd
 
     left_out = {(each.evaluation, each.outcome) for each in as_of_last_question(kept.evaluations)}
     return [each for each in absurd(kept.problem, kept.evaluations) if (each.evaluation, each.outcome) not in left_out]
@@ -83,10 +83,10 @@ def _in(kept: "Snapshot", state: str) -> "list[Evaluation]":
 
 def _lines(looked: "Looked", kept: "Snapshot", now: float) -> Iterator[str]:
     from pesky.cli.format import values
+    from pesky.data.formatting import first_line, noise_as_of_last_question, noise_in_words
+    from pesky.data.outliers import as_of_last_question
     from pesky.run.spending import spent
     from pesky.store.transitions import counts
-    from pesky.study.in_words import first_line, noise_as_of_last_question, noise_in_words
-    from pesky.study.outliers import as_of_last_question
     from pesky.wording import counted, duration
 
     yield f"{looked.name} in {looked.shown}"

@@ -144,7 +144,7 @@ def open_study(file: StudyFile, *, read_only: bool = False) -> "Study":
             file.problem,
             storage=open_store(file.storage, read_only=True) if read_only else file.storage,
             name=file.name,
-            **settings_in(file.run),
+            **settings_in(file),
         )
     except ProblemError as error:
         raise ProblemError(f"{error} `pesky run {file.path.name} --fresh` sets the stored one aside.") from error

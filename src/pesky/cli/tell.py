@@ -44,9 +44,9 @@ def tell(
     from pesky.cli.format import measured
     from pesky.cli.format import values as in_words
     from pesky.cli.stored_study import open_data, read_snapshot
-    from pesky.study.in_words import first_line
+    from pesky.data.formatting import first_line
+    from pesky.data.slips import unusual
     from pesky.study.repeats import repeated
-    from pesky.study.slips import unusual
     from pesky.study_file import StudyFile
 
     if seconds is not None and not 0 <= seconds < math.inf:  # in this form, NaN is refused

@@ -31,7 +31,7 @@ def why(
     number = evaluation if evaluation is not None else asked[-1] if asked else None
     if number is None or number not in kept:
         raise DataError(f"there is no evaluation {number!r} to explain: `pesky show {looked.again}` lists them.")
-    from pesky.study.explain import Explanation
+    from pesky.strategy.explain import Explanation
 
     found = Explanation.of(kept[number])
     expected = _expected(looked, kept, kept[number]) if not json and found.kind != "initial" else []
@@ -45,14 +45,16 @@ def why(
 
 def _expected(looked: "Looked", kept: "Mapping[int, Evaluation]", asked: "Evaluation") -> list[str]:
     """What was expected at the point before it was measured, by what was known then; nothing where nothing was."""
+    from pesky.answer.prediction import predict
     from pesky.errors import PeskyError
-    from pesky.study.explain import known_before
+    from pesky.strategy.explain import known_before
 
     try:
         study = looked.open()
         if not study.space.contains(asked.params):
             return []
-        found = study.grounds(known_before(kept.values(), asked)).predict(study.space.encode(asked.params))
+        known = study.inferred(known_before(kept.values(), asked))
+        found = predict(known, study.space.encode(asked.params))
     except PeskyError:  # nothing was known, or a known function is missing
         return []
     values = [

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from pesky.cli.arguments import AsJson, Evaluations, KeepGoing, Quiet, StudyPath
+from pesky.cli.arguments import AsJson, AskedBy, Evaluations, KeepGoing, Quiet, StudyPath
 from pesky.errors import ProblemError, unknown_name
 
 
@@ -15,6 +15,7 @@ def work(
     ] = None,
     resource: Annotated[str | None, typer.Option(help="Measure the tasks of this resource.")] = None,
     evaluations: Evaluations = None,
+    strategy: AskedBy = None,
     keep_going: KeepGoing = False,
     json: AsJson = False,
     quiet: Quiet = False,
@@ -39,5 +40,5 @@ def work(
             if name not in chosen:
                 raise ProblemError(f"--tasks: {unknown_name('task', name, chosen)}")
         chosen = tuple(wanted)
-    file = StudyFile.read(study, running=chosen, evaluations=evaluations)
+    file = StudyFile.read(study, running=chosen, evaluations=evaluations, strategy=strategy)
     raise typer.Exit(run_study("work", file, 1, chosen, as_json=json, quiet=quiet, keep_going=keep_going))

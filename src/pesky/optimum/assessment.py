@@ -22,7 +22,7 @@ SAME_POINT = 1e-9
 tells such points apart."""
 
 
-class Told(NamedTuple):
+class Facts(NamedTuple):
     """Where constraints surely hold or not, because it was told without noise: more than a belief may say.
 
     It does not know the latent function of a yes or no there, and every number only but for a floor of noise.
@@ -58,7 +58,7 @@ class Assessment(NamedTuple):
 
 
 def assess(
-    belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], told: Told | None = None
+    belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], facts: Facts | None = None
 ) -> Assessment:
     """Objective and feasibility at each point, averaged over hyperparameter samples (METHOD 11).
 
@@ -74,8 +74,8 @@ def assess(
         log_feasible = of_rows.logsumexp(-3) - math.log(of_rows.shape[-3])
         log_feasible = log_feasible[..., likelihoods.conditions.is_limited, :].sum(-2)
     shortfall = (-constraints.mean.mean(-3)).clamp(min=0.0) / prior_deviation(belief)[..., 1:, None]
-    if told is not None:
-        holds, fails = told.at(X)
+    if facts is not None:
+        holds, fails = facts.at(X)
         log_p = torch.where(holds, 0.0, torch.where(fails, IMPOSSIBLE, log_p))
         margin = torch.where(holds, margin.clamp(min=0.0), torch.where(fails, margin.clamp(max=-INSIDE), margin))
         log_feasible = torch.where(fails.any(-2), IMPOSSIBLE, log_feasible)

@@ -16,8 +16,8 @@ from pesky.numerics.rng import Seed
 from pesky.optimum.assessment import (
     INSIDE,
     Assessment,
+    Facts,
     Local,
-    Told,
     assess,
     curvature_of,
     differentiated,
@@ -70,7 +70,7 @@ def recommend(
     space: Space,
     confidence: Float[Tensor, " k"],
     seed: Seed,
-    told: Told | None = None,
+    facts: Facts | None = None,
     starts: int = STARTS,
     steps: int = STEPS,
 ) -> Advice:
@@ -79,10 +79,10 @@ def recommend(
     spread = space.spread(CANDIDATES, seed) if whole is None else whole
     X = _worth_a_look(belief, spread.to(belief.points))
     if bool(space.continuous.any()):
-        start = _starts(belief, space, X, confidence, told, starts)
+        start = _starts(belief, space, X, confidence, facts, starts)
         X = torch.cat([start, _lowest(belief, space, start, confidence, steps)], -2)
-    best = _best(belief, space.snap(X), confidence, told)
-    return best if space.is_continuous else _after_moves(belief, space, best, confidence, told)
+    best = _best(belief, space.snap(X), confidence, facts)
+    return best if space.is_continuous else _after_moves(belief, space, best, confidence, facts)
 
 
 def _starts(
@@ -90,7 +90,7 @@ def _starts(
     space: Space,
     X: Float[Tensor, "*w x d"],
     confidence: Float[Tensor, " k"],
-    told: Told | None,
+    facts: Facts | None,
     count: int,
 ) -> Float[Tensor, "*w s d"]:
     """From where to search: points that qualify, and points that nearly do.
@@ -99,7 +99,7 @@ def _starts(
     near some of them takes the place of the first.
     """
     with torch.no_grad():
-        now = assess(belief, X, confidence, told)
+        now = assess(belief, X, confidence, facts)
     deviation = prior_deviation(belief)
     short = ((-now.margin).clamp(min=0.0) / deviation[..., 1:, None]).sum(-2)
     nearly = spread_out(X, -now.mean / deviation[..., :1] - 3 * short, count)
@@ -113,7 +113,7 @@ def _starts(
 
 
 def _after_moves(
-    belief: Marginals, space: Space, best: Advice, confidence: Float[Tensor, " k"], told: Told | None
+    belief: Marginals, space: Space, best: Advice, confidence: Float[Tensor, " k"], facts: Facts | None
 ) -> Advice:
     """The best that discrete moves lead to, where the real columns follow each of them.
 
@@ -126,7 +126,7 @@ def _after_moves(
         if bool(space.continuous.any()):
             few = near[: len(near) - len(double) + FOLLOWED]
             near = space.snap(torch.cat([near, _lowest(belief, space, few, confidence, FOLLOWING)]))
-        after = _best(belief, torch.cat([best.u[None], near]), confidence, told)
+        after = _best(belief, torch.cat([best.u[None], near]), confidence, facts)
         if torch.equal(after.u, best.u):
             break
         best = after
@@ -146,10 +146,12 @@ def _worth_a_look(belief: Marginals, spread: Float[Tensor, "*w n d"]) -> Float[T
     return lowest_ranked(X, torch.cat([expected_rank(belief, spread), rank_of_points(belief)], -1), most)
 
 
-def _best(belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], told: Told | None) -> Advice:
+def _best(
+    belief: Marginals, X: Float[Tensor, "*w x d"], confidence: Float[Tensor, " k"], facts: Facts | None
+) -> Advice:
     """The lowest of the points that qualify, or the most probably feasible of all."""
     with torch.no_grad():
-        parts = [assess(belief, some, confidence, told) for some in some_at_a_time(belief, X)]
+        parts = [assess(belief, some, confidence, facts) for some in some_at_a_time(belief, X)]
     now = parts[0] if len(parts) == 1 else Assessment(*(torch.cat(each, -1) for each in zip(*parts, strict=True)))
     good = (now.margin >= 0).all(-2)
     is_any = good.any(-1)

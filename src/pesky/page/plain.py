@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
+from pesky.data.formatting import is_feasible, reason_of, shown_state
 from pesky.errors import PeskyError
 from pesky.page.reading import MOST, Snapshot
 from pesky.page.source import Source
@@ -15,7 +16,6 @@ from pesky.problem import Problem
 from pesky.problem.parameters import to_plain
 from pesky.run.best import BestMeasured, is_exact, name_of_best
 from pesky.store import Evaluation, State
-from pesky.study.in_words import is_feasible, reason_of, shown_state
 from pesky.text import one_line
 
 TEXT = 300

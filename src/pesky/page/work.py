@@ -81,7 +81,7 @@ class Work:
             if (file := self._source.file) is not None and file.name == record.name:
                 from pesky.study_file.settings import settings_in
 
-                settings = settings_in(file.run)
+                settings = settings_in(file)
             opened = Study(self._source.problem(record), storage=store, name=record.name, **settings)
             if opened.identity != study:
                 raise StudyGone(f"the study {record.name!r} was started anew: open its page again.")

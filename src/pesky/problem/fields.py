@@ -7,7 +7,7 @@ import numbers
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import SupportsFloat, TypeVar
+from typing import Any, SupportsFloat, TypeVar
 
 from pesky.errors import ProblemError, brief, unknown_name
 
@@ -130,3 +130,21 @@ def build(what: str, declare: Callable[..., V], given: object) -> V:
         if argument.default is argument.empty and key not in fields:
             raise ProblemError(f"{what}: {key!r} is missing: expected the keys {', '.join(map(repr, known))}.")
     return declare(**fields)
+
+
+def figure(what: str, given: Any, default: object, metadata: Mapping[str, Any]) -> Any:
+    """What was given for a figure, if it is of the kind of its default; a ProblemError if it is not.
+
+    A whole number is at least the `least` of the metadata, or 1.
+    """
+    if isinstance(default, bool):
+        if not isinstance(given, bool):
+            raise ProblemError(f"{what} was {given!r}: expected True or False.")
+        return given
+    if isinstance(default, int):
+        return whole(what, given, metadata.get("least", 1))
+    if isinstance(default, float):
+        if finite(what, given) < 0:
+            raise ProblemError(f"{what} was {given!r}: expected a number, 0 or above.")
+        return float(given)
+    return given

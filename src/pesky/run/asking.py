@@ -50,7 +50,7 @@ class Asker:
         """What tells most; and at the end, one after the other, what confirms the recommendation."""
         budget, problem = self._budget, self._study.problem
         most = most_confirmations(budget, problem)
-        if not most:
+        if not most or not self._study.confirms:
             return self._asked(tasks, budget.limit, confirm=False)
         seconds = seconds_before(budget, evaluations, problem)
         try:

@@ -30,6 +30,11 @@ class AskTell(Protocol):
         """Every evaluation by its id, as the storage has it now."""
         ...
 
+    @property
+    def confirms(self) -> bool:
+        """Whether a run keeps a part of its budget for the answer."""
+        ...
+
     def ask(
         self,
         tasks: Collection[str],

@@ -27,12 +27,14 @@ def view_of(
     at: Mapping[str, Option] | None = None,
 ) -> View:
     """The numbers of the picture: a plane for two parameters, else a line for each; those that matter most of many."""
-    grounds, answer = findings.grounds, findings.answer
+    inferred, answer = findings.inferred, findings.answer
     point = {**answer.params, **(at or {})}
-    grounds.space.check(point)
+    inferred.space.check(point)
     names = _names(findings, parameters)
-    planes = (plane(grounds, point, names),) if len(names) == 2 else tuple(line(grounds, point, each) for each in names)
-    return View(grounds, point, planes, tuple(findings.points), findings.solution, answer)
+    planes = (
+        (plane(inferred, point, names),) if len(names) == 2 else tuple(line(inferred, point, each) for each in names)
+    )
+    return View(inferred, point, planes, tuple(findings.points), findings.solution, answer)
 
 
 def _names(findings: Findings, given: Sequence[str] | None) -> tuple[str, ...]:
@@ -64,7 +66,7 @@ def belief(
 def _said(view: View, given: Mapping[str, Option]) -> str:
     """What all slices have in common."""
     shown = [name for each in view.slices for name in each.parameters]
-    every = list(view.grounds.space.parameters)
+    every = list(view.inferred.space.parameters)
     others = [name for name in every if name not in shown] if len(view.slices) == 1 else []
     parts = [f"{label(name)} = {value(view.at[name])}" for name in others[:4]]
     if len(others) > 4:

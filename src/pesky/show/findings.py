@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from functools import cached_property
 
+from pesky.answer.recommend import best_from, recommendation_from
+from pesky.answer.what_if import tradeoffs
 from pesky.errors import DataError
+from pesky.inference.inferred import Inferred
 from pesky.problem import Problem
 from pesky.show.indices import Indices, indices_of
 from pesky.show.points import Point, points_of
@@ -12,9 +15,6 @@ from pesky.show.solution import Solution, solution_of
 from pesky.store import Evaluation
 from pesky.store.evaluation import short
 from pesky.study import Recommendation, Study, Tradeoff
-from pesky.study.grounds import Grounds
-from pesky.study.recommend import best_from, recommendation_from
-from pesky.study.what_if import tradeoffs
 from pesky.text import one_line
 
 
@@ -51,9 +51,9 @@ class Findings:
         return points_of(self.problem, self.evaluations.values())
 
     @cached_property
-    def grounds(self) -> Grounds:
+    def inferred(self) -> Inferred:
         """All that was told and is believed; a DataError while an answer could rest on nothing."""
-        return self.study.grounds()
+        return self.study.inferred()
 
     def answer_in_words(self) -> dict[str, str | list[str]]:
         """The answer by what is said of it; and the best measured point, where that is another."""
@@ -67,7 +67,7 @@ class Findings:
     def missing(self) -> str:
         """Why nothing is believed yet; nothing where something is."""
         try:
-            _ = self.grounds
+            _ = self.inferred
         except DataError as error:
             return str(error)
         return ""
@@ -75,29 +75,29 @@ class Findings:
     @cached_property
     def answer(self) -> Recommendation:
         """What is recommended."""
-        return recommendation_from(self.grounds)
+        return recommendation_from(self.inferred)
 
     @cached_property
     def best(self) -> Recommendation | None:
         """The best measured point; None while none was measured completely."""
-        return None if self.missing else best_from(self.grounds)
+        return None if self.missing else best_from(self.inferred)
 
     @cached_property
     def solution(self) -> Solution:
         """Where the solution may be."""
-        return solution_of(self.grounds)
+        return solution_of(self.inferred)
 
     @cached_property
     def indices(self) -> dict[str, Indices]:
         """How much each parameter matters to each outcome."""
-        return indices_of(self.grounds)
+        return indices_of(self.inferred)
 
     @cached_property
     def tradeoffs(self) -> tuple[Tradeoff, ...]:
         """What is expected of the answer under other thresholds."""
-        return tradeoffs(self.grounds)
+        return tradeoffs(self.inferred)
 
     @cached_property
     def moments(self) -> list[Moment]:
         """What was known and believed at some moments, of which the last one is now."""
-        return replay(self.study, self.ended, self.grounds, self._moments) if not self.missing else []
+        return replay(self.study, self.ended, self.inferred, self._moments) if not self.missing else []

@@ -7,11 +7,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from pesky.answer.prediction import LEVEL, expect, moments_at, numbers, quantiles_to_user
+from pesky.inference.inferred import Inferred
 from pesky.model.belief import over_hyper_samples
 from pesky.show.findings import Findings
 from pesky.store import Evaluation
-from pesky.study.grounds import Grounds
-from pesky.study.prediction import LEVEL, moments_at, numbers, quantiles_to_user
 
 STATES = 100
 """So many times at most what was known is looked at anew; of more measurements several are predicted at once."""
@@ -54,26 +54,26 @@ def forecasts_of(findings: Findings) -> tuple[list[Forecast], list[Chance]]:
     stride = -(-len(findings.ended) // STATES)
     for before, after in zip(findings.moments, findings.moments[1:], strict=False):
         new = [e for id_, e in after.known.items() if id_ not in before.known]
-        grounds, since = before.grounds, 0
+        inferred, since = before.inferred, 0
         for at, e in enumerate(new):
-            if e.is_excluded or not e.outcomes or (u := grounds.space.place(e.params)) is None:
+            if e.is_excluded or not e.outcomes or (u := inferred.space.place(e.params)) is None:
                 continue
             if at - since >= stride:
                 known = before.known | {each.id: each for each in new[:at]}
-                grounds, since = findings.study.grounds(known, after=before.grounds), at
-            forecasts += _numbers(grounds, e, u)
-            chances += _chances(grounds, e, u)
+                inferred, since = findings.study.inferred(known, after=before.inferred), at
+            forecasts += _numbers(inferred, e, u)
+            chances += _chances(inferred, e, u)
     return forecasts, chances
 
 
-def _numbers(grounds: Grounds, e: Evaluation, u: Float[Tensor, " d"]) -> Iterable[Forecast]:
-    o, spread = grounds.observations, grounds.spread
+def _numbers(inferred: Inferred, e: Evaluation, u: Float[Tensor, " d"]) -> Iterable[Forecast]:
+    o, spread = inferred.observations, inferred.spread
     tails = torch.tensor([(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2], dtype=torch.float64)
     with torch.no_grad():
         mean, variance = (part[..., 0] for part in moments_at(spread, u[None]))
         noise = over_hyper_samples(spread, spread.noise)
-        for name, row in numbers(grounds.problem, o).items():
-            if name in e.outcomes and name not in grounds.problem.known:
+        for name, row in numbers(inferred.problem, o).items():
+            if name in e.outcomes and name not in inferred.problem.known:
                 deviation = (variance[:, row] + noise[:, row]).sqrt()
                 low, median, high = sorted(quantiles_to_user(o, row, mean[:, row], deviation, tails).tolist())
                 scaled = o.from_user(row, torch.tensor([[e.outcomes[name]]], dtype=torch.float64))
@@ -82,9 +82,9 @@ def _numbers(grounds: Grounds, e: Evaluation, u: Float[Tensor, " d"]) -> Iterabl
                 yield Forecast(e.id, name, e.outcomes[name], median, low, high, below)
 
 
-def _chances(grounds: Grounds, e: Evaluation, u: Float[Tensor, " d"]) -> Iterable[Chance]:
-    (expected,) = grounds.expect(u[None], [{}])
-    for p, condition in zip(expected.probabilities.values(), grounds.problem.conditions, strict=True):
+def _chances(inferred: Inferred, e: Evaluation, u: Float[Tensor, " d"]) -> Iterable[Chance]:
+    (expected,) = expect(inferred, u[None], [{}])
+    for p, condition in zip(expected.probabilities.values(), inferred.problem.conditions, strict=True):
         if condition.is_yes_no and condition.outcome in e.outcomes:
             is_yes = bool(e.outcomes[condition.outcome])
             yield Chance(e.id, condition.outcome, is_yes, p if condition.threshold else 1 - p)

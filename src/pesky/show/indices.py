@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from pesky.answer.outlook import outlook_at
+from pesky.answer.prediction import constraint_texts, numbers
+from pesky.inference.inferred import Inferred
 from pesky.problem import Choice, Option
 from pesky.space import Space
-from pesky.study.grounds import Grounds
-from pesky.study.outlook import outlook_at
-from pesky.study.prediction import constraint_texts, numbers
 
 POINTS = 512
 """In each of the two samples of the space; one of 0.5 is then known to about 0.01."""
@@ -58,39 +58,39 @@ def sobol_indices(
     return found
 
 
-def indices_of(grounds: Grounds, points: int = POINTS) -> dict[str, Indices]:
+def indices_of(inferred: Inferred, points: int = POINTS) -> dict[str, Indices]:
     """The indices of what is expected of each outcome, and of the probability of each yes or no.
 
     They are over the options at which something of the outcome was told: what is expected at others is a guess.
     """
-    problem = grounds.problem
-    shown = {name: name for name in numbers(problem, grounds.observations)}
+    problem = inferred.problem
+    shown = {name: name for name in numbers(problem, inferred.observations)}
     texts = zip(constraint_texts(problem), problem.conditions, strict=True)
     shown |= {text: each.outcome for text, each in texts if each.is_yes_no}
     found: dict[Options, dict[str, Indices]] = {}
     for outcome in shown.values():
-        if (options := _tried(grounds, outcome)) not in found:
-            found[options] = _within(grounds, options, points)
-    return {key: found[_tried(grounds, outcome)][key] for key, outcome in shown.items()}
+        if (options := _tried(inferred, outcome)) not in found:
+            found[options] = _within(inferred, options, points)
+    return {key: found[_tried(inferred, outcome)][key] for key, outcome in shown.items()}
 
 
 Options = tuple[tuple[str, tuple[Option, ...]], ...]
 """Those of each choice that are looked at."""
 
 
-def _tried(grounds: Grounds, outcome: str) -> Options:
+def _tried(inferred: Inferred, outcome: str) -> Options:
     """The options at which something of an outcome was told; all of them where nothing was or none needs to be."""
-    own = [point.params for point in grounds.points if outcome in point.told]
-    choices = {name: each for name, each in grounds.space.parameters.items() if isinstance(each, Choice)}
+    own = [point.params for point in inferred.points if outcome in point.told]
+    choices = {name: each for name, each in inferred.space.parameters.items() if isinstance(each, Choice)}
     return tuple(
         (name, tuple(option for option in each.options if not own or any(p[name] == option for p in own)))
         for name, each in choices.items()
     )
 
 
-def _within(grounds: Grounds, given: Options, points: int) -> dict[str, Indices]:
+def _within(inferred: Inferred, given: Options, points: int) -> dict[str, Indices]:
     """The indices over these options alone; a choice of one has none."""
-    space, options = grounds.space, dict(given)
+    space, options = inferred.space, dict(given)
     part = Space(
         {
             name: Choice(options[name]) if name in options else parameter
@@ -110,7 +110,7 @@ def _within(grounds: Grounds, given: Options, points: int) -> dict[str, Indices]
             rest[columns] = 1.0
 
     def expected(U: Tensor) -> dict[str, np.ndarray]:
-        outlook = outlook_at(grounds, U @ onto + rest, with_intervals=False)
+        outlook = outlook_at(inferred, U @ onto + rest, with_intervals=False)
         return {**outlook.probabilities, **outlook.mean}
 
     none = dict.fromkeys(space.parameters, 0.0)

@@ -29,7 +29,7 @@ def draw_lines(view: View) -> "Figure":
     """A column for each parameter; rows: each outcome, whether all constraints hold, and where x* may be."""
     from plotly.subplots import make_subplots
 
-    outcomes, problem = panels(view), view.grounds.problem
+    outcomes, problem = panels(view), view.inferred.problem
     rows = [*outcomes, *(["all<br>hold"] if len(problem.conditions) > 1 else []), "where<br>x* is"]
     heights = [*([1.0] * len(outcomes)), *([0.45] * (len(rows) - len(outcomes)))]
     figure = make_subplots(
@@ -61,7 +61,7 @@ def _answer(figure: Any, view: View, rows: int) -> list[dict[str, Any]]:
     shapes = []
     for col, each in enumerate(view.slices, 1):
         name = each.parameters[0]
-        x = coordinate(view.grounds.space.parameters[name], view.answer.params[name])
+        x = coordinate(view.inferred.space.parameters[name], view.answer.params[name])
         for row in range(1, rows + 1):
             panel = figure.get_subplot(row, col)
             x_axis, y_axis = (each.plotly_name.replace("axis", "") for each in (panel.xaxis, panel.yaxis))
@@ -81,7 +81,7 @@ def _answer(figure: Any, view: View, rows: int) -> list[dict[str, Any]]:
 
 
 def _outcome(figure: Any, view: View, each: Slice, outcome: str, row: int, col: int) -> None:
-    go, parameter = plotly(), view.grounds.space.parameters[each.parameters[0]]
+    go, parameter = plotly(), view.inferred.space.parameters[each.parameters[0]]
     x, outlook, first = each.along[0], each.outlook, row == 1 and col == 1
     if outcome not in outlook.mean:
         look: dict[str, Any] = {"mode": "lines", "line": {"color": GREEN}}
@@ -110,7 +110,7 @@ def _outcome(figure: Any, view: View, each: Slice, outcome: str, row: int, col: 
         figure.add_trace(
             go.Scatter(x=x, y=mean, mode="lines", line={"color": BLUE, "width": 2}, **words), row=row, col=col
         )
-    for limit in view.grounds.problem.conditions:
+    for limit in view.inferred.problem.conditions:
         if limit.outcome == outcome:
             _level(figure, view, each, float(limit.threshold), row, col)
     _points(figure, view, each, outcome, row, col)
@@ -120,7 +120,7 @@ def _outcome(figure: Any, view: View, each: Slice, outcome: str, row: int, col: 
 def _level(figure: Any, view: View, each: Slice, y: float, row: int, col: int) -> None:
     """A limit, all over a panel; a trace, since plotly takes seconds for many shapes."""
     go, name = plotly(), each.parameters[0]
-    ends = view.grounds.space.parameters[name]
+    ends = view.inferred.space.parameters[name]
     found = axis(name, ends)
     x = np.power(10.0, found["range"]) if found["type"] == "log" else found["range"]
     line, is_first = {"color": VERMILION, "dash": "dash", "width": 1.5}, col == 1 and not _has(figure, "limit")
@@ -140,7 +140,7 @@ def _frame(figure: Any, view: View, each: Slice, outcome: str, row: int, col: in
     )
     low, high = float(shown.min()), float(shown.max())
     span = (high - low) or abs(high) or 1.0
-    for limit in view.grounds.problem.conditions:
+    for limit in view.inferred.problem.conditions:
         if limit.outcome == outcome and low - 2 * span < limit.threshold < high + 2 * span:
             low, high = min(low, float(limit.threshold)), max(high, float(limit.threshold))
     room = 0.07 * ((high - low) or span)
@@ -154,7 +154,7 @@ def _points(
     go, name = plotly(), each.parameters[0]
     for held, (color, symbol, word) in HELD.items():
         own = [p for p in view.points if outcome in p.told and p.holds.get(outcome, p.is_feasible) is held]
-        x = [coordinate(view.grounds.space.parameters[name], p.params[name]) for p in own]
+        x = [coordinate(view.inferred.space.parameters[name], p.params[name]) for p in own]
         y = [float(wanted.holds(round(p.told[outcome]))) if wanted else p.told[outcome] for p in own]
         figure.add_trace(
             go.Scatter(
@@ -190,11 +190,11 @@ def _any(view: View, held: bool | None) -> bool:
 
 def _nearness(view: View, each: Slice, point: Point) -> float:
     """From FAINT, far from the slice, to 1, in it."""
-    place = view.grounds.space.place(point.params)
+    place = view.inferred.space.place(point.params)
     if place is None:
         return FAINT
-    others = ~view.grounds.space.columns_of(each.parameters)
-    away = (place - view.grounds.space.encode(view.at))[others]
+    others = ~view.inferred.space.columns_of(each.parameters)
+    away = (place - view.inferred.space.encode(view.at))[others]
     distance = float(away.abs().max()) if len(away) else 0.0
     return round(FAINT + (1 - FAINT) * float(np.exp(-((distance / NEAR) ** 2))), 3)
 
@@ -207,7 +207,7 @@ def _chance(figure: Any, view: View, each: Slice, row: int, col: int) -> None:
 
 
 def _density(figure: Any, view: View, each: Slice, row: int, col: int) -> None:
-    y = density(view.solution, view.grounds, each.parameters, LINE)
+    y = density(view.solution, view.inferred, each.parameters, LINE)
     figure.add_trace(_filled(view, each, y, PURPLE, {"hoverinfo": "skip"}), row=row, col=col)
     figure.update_yaxes(range=[0, 1.1], showticklabels=False, ticks="", showgrid=False, row=row, col=col)
 
@@ -216,7 +216,7 @@ def _filled(view: View, each: Slice, y: np.ndarray, color: str, words: dict[str,
     """An area below a line, or bars where values are drawn each by itself."""
     go, fill = plotly(), see_through(color, 0.3)
     places = {"x": each.along[0], "y": y, "showlegend": False, **words}
-    if is_separate(view.grounds.space.parameters[each.parameters[0]]):
+    if is_separate(view.inferred.space.parameters[each.parameters[0]]):
         return go.Bar(**places, marker={"color": fill, "line": {"color": color, "width": 1.5}})
     return go.Scatter(**places, mode="lines", fill="tozeroy", line={"color": color}, fillcolor=fill)
 
@@ -224,7 +224,7 @@ def _filled(view: View, each: Slice, y: np.ndarray, color: str, words: dict[str,
 def _axes(figure: Any, view: View, each: Slice, rows: int, col: int) -> None:
     """The parameter's axis, below all panels of its column."""
     name = each.parameters[0]
-    parameter = view.grounds.space.parameters[name]
+    parameter = view.inferred.space.parameters[name]
     found = axis(name, parameter)
     title = found.pop("title")
     figure.update_xaxes(**found, col=col)

@@ -38,7 +38,7 @@ def draw_maps(view: View) -> "Figure":
     from plotly.subplots import make_subplots
 
     (each,), outcomes = view.slices, panels(view)
-    limited = bool(view.grounds.problem.conditions)
+    limited = bool(view.inferred.problem.conditions)
     titles = [*outcomes, *(["probability that all constraints hold"] if limited else []), "where x* may be"]
     across = min(len(titles), 3)
     down = -(-len(titles) // across)
@@ -55,7 +55,7 @@ def draw_maps(view: View) -> "Figure":
         for name in outcomes
     }
     fields |= {titles[-2]: (outlook.feasible, CHANCES)} if limited else {}
-    fields[titles[-1]] = density(view.solution, view.grounds, each.parameters, PLANE).ravel(), PLACES
+    fields[titles[-1]] = density(view.solution, view.inferred, each.parameters, PLANE).ravel(), PLACES
     for i, (title, (z, scale)) in enumerate(fields.items()):
         row, col = i // across + 1, i % across + 1
         _field(figure, view, z, scale, title, row, col)
@@ -66,7 +66,7 @@ def draw_maps(view: View) -> "Figure":
             _points(figure, view, title if title in outcomes else None, row, col, legend=i == 0)
         _answer(figure, view, row, col, legend=i == 0)
         for which, name in enumerate(each.parameters):
-            found = axis(name, view.grounds.space.parameters[name])
+            found = axis(name, view.inferred.space.parameters[name])
             if which and col > 1:  # as in the first column
                 found |= {"title": None, "showticklabels": False}
             (figure.update_yaxes if which else figure.update_xaxes)(**found, row=row, col=col)
@@ -74,7 +74,7 @@ def draw_maps(view: View) -> "Figure":
 
 
 def _is_smooth(view: View) -> bool:
-    own = [view.grounds.space.parameters[name] for name in view.slices[0].parameters]
+    own = [view.inferred.space.parameters[name] for name in view.slices[0].parameters]
     return not any(isinstance(each, Choice) or is_separate(each) for each in own)
 
 
@@ -128,7 +128,7 @@ def _limits(figure: Any, view: View, outcome: str, row: int, col: int) -> None:
 def _points(figure: Any, view: View, outcome: str | None, row: int, col: int, *, legend: bool) -> None:
     """The measured points: those that told of the outcome, or all."""
     go, (first, second) = plotly(), view.slices[0].parameters
-    parameters = view.grounds.space.parameters
+    parameters = view.inferred.space.parameters
     told_by = limits_of(view)[outcome].outcome if outcome in limits_of(view) else outcome
     sides = numbered(view)
     for held, (color, symbol, word) in HELD.items():
@@ -153,7 +153,7 @@ def _points(figure: Any, view: View, outcome: str | None, row: int, col: int, *,
                 name=f"measured: {word}",
                 legendgroup=word,
                 showlegend=legend and any(p.is_feasible is held or held in p.holds.values() for p in view.points),
-                hovertext=[said(p, told_by or view.grounds.problem.objective) for p in own],
+                hovertext=[said(p, told_by or view.inferred.problem.objective) for p in own],
                 hoverinfo="text",
             ),
             row=row,
@@ -182,7 +182,7 @@ def numbered(view: View) -> dict[tuple[int, ...], str]:
 
 def _place(view: View, params: Mapping[str, Option]) -> tuple[float, float] | None:
     """How far along both axes a point is, from 0 to 1; None where it is beyond their ends."""
-    parameters, names = view.grounds.space.parameters, view.slices[0].parameters
+    parameters, names = view.inferred.space.parameters, view.slices[0].parameters
     x, y = (_along(axis(name, parameters[name]), coordinate(parameters[name], params[name])) for name in names)
     return None if x is None or y is None or not (0 <= x <= 1 and 0 <= y <= 1) else (x, y)
 
@@ -195,7 +195,7 @@ def _along(axis: dict[str, Any], given: float | None) -> float | None:
 
 def _answer(figure: Any, view: View, row: int, col: int, *, legend: bool) -> None:
     go, (first, second) = plotly(), view.slices[0].parameters
-    parameters, params = view.grounds.space.parameters, view.answer.params
+    parameters, params = view.inferred.space.parameters, view.answer.params
     word = "the answer" if view.answer.is_confident else "most probably feasible"
     x, y = coordinate(parameters[first], params[first]), coordinate(parameters[second], params[second])
     marker = {"symbol": "star", "size": 15, "color": ORANGE, "line": {"width": 1, "color": "white"}}

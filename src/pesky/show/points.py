@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from pesky.data.measured import measured_points
 from pesky.problem import Option, Problem
 from pesky.problem.known import values_at
 from pesky.store import Evaluation
-from pesky.study.measured import measured_points
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from pesky.answer.recommend import recommendation_from
 from pesky.errors import DataError, unknown_name
 from pesky.run.best import BestMeasured, is_exact, name_of_best
 from pesky.run.spending import cost_of
@@ -12,7 +13,6 @@ from pesky.show.labels import label
 from pesky.show.theme import BLUE, COLORWAY, GREEN, GREY, ORANGE, nothing, plotly, see_through, themed
 from pesky.store.evaluation import listed
 from pesky.study import Study
-from pesky.study.recommend import recommendation_from
 from pesky.wording import counted, duration
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def progress_of(findings: Findings) -> Progress:
         steps.append(Ended(e.id, count, sum(spent.values()), since, best.value, tuple(spent.values())))
     answers = []
     for moment in findings.moments:
-        is_now = moment.grounds is findings.grounds
-        found = findings.answer if is_now else recommendation_from(moment.grounds)
+        is_now = moment.inferred is findings.inferred
+        found = findings.answer if is_now else recommendation_from(moment.inferred)
         answers.append(Answer(len(moment.known), found.expected, *found.interval, found.is_confident))
     return Progress(problem.objective, tasks, tuple(steps), tuple(answers))
 
@@ -104,7 +104,7 @@ def progress(study: "Study | Findings", against: Against = "evaluations") -> "Fi
         return nothing(title, "nothing was measured yet")
     found = progress_of(findings)
     problem = findings.problem
-    exact = is_exact(problem) or (not findings.missing and findings.grounds.noiseless >= set(problem.rows))
+    exact = is_exact(problem) or (not findings.missing and findings.inferred.noiseless >= set(problem.rows))
     figure = _drawn(found, against, name_of_best(exact=exact))
     return themed(figure, title, _said(findings, found.ended[-1]), height=560, hovermode="x unified")
 

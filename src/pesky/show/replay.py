@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pesky.errors import DataError
+from pesky.inference.inferred import Inferred
 from pesky.store import Evaluation, State
 from pesky.study import Study
-from pesky.study.grounds import Grounds
 
 MOMENTS = 12
 """At how many moments a study is looked at: what is believed is computed anew for each, which takes about a second."""
@@ -20,7 +20,7 @@ class Moment:
     """What was known after some evaluations, and what is believed given that."""
 
     known: dict[int, Evaluation]
-    grounds: Grounds
+    inferred: Inferred
 
 
 def ended(evaluations: Iterable[Evaluation]) -> list[Evaluation]:
@@ -29,7 +29,7 @@ def ended(evaluations: Iterable[Evaluation]) -> list[Evaluation]:
     return sorted(told, key=lambda e: (e.asked if e.ended is None else e.ended, e.id))
 
 
-def replay(study: Study, every: Sequence[Evaluation], now: Grounds, most: int = MOMENTS) -> list[Moment]:
+def replay(study: Study, every: Sequence[Evaluation], now: Inferred, most: int = MOMENTS) -> list[Moment]:
     """Moments of the study, closer to each other at its beginning, where more changes; the last one is now.
 
     None of them is before an answer could rest on anything.
@@ -38,5 +38,5 @@ def replay(study: Study, every: Sequence[Evaluation], now: Grounds, most: int = 
     for count in sorted({round(1 + (len(every) - 1) * each**2) for each in np.linspace(0, 1, most)} - {len(every)}):
         known = {e.id: e for e in every[:count]}
         with suppress(DataError):
-            found.append(Moment(known, study.grounds(known)))
+            found.append(Moment(known, study.inferred(known)))
     return [*found, Moment({e.id: e for e in every}, now)]

@@ -10,7 +10,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from pesky.data.formatting import is_feasible, noises_in_words, reason_of, shown_state
 from pesky.errors import DataError
+from pesky.inference.noise import noise_of
 from pesky.markup import WHOLE, escaped, facts, table
 from pesky.problem import Problem
 from pesky.show.belief import belief
@@ -29,8 +31,6 @@ from pesky.store.evaluation import short
 from pesky.study import Study
 from pesky.study.export import OURS, TIMES
 from pesky.study.export import table as records
-from pesky.study.in_words import is_feasible, noises_in_words, reason_of, shown_state
-from pesky.study.noise import noise_of
 from pesky.wording import counted
 
 PICTURES = (progress, belief, why, limits, importance, parallel, timeline, calibration)
@@ -78,7 +78,9 @@ def page_of(findings: Findings) -> str:
 def sections(findings: Findings, pictures: str) -> Iterator[tuple[str, str]]:
     """Titles and bodies of the page's parts, as HTML."""
     study = findings.study
-    noise = {} if findings.missing else noise_of(study.problem, findings.grounds.belief, findings.grounds.observations)
+    noise = (
+        {} if findings.missing else noise_of(study.problem, findings.inferred.belief, findings.inferred.observations)
+    )
     yield "The problem", facts({**study.problem.in_words(), "noise": noises_in_words(study.problem, noise)})
     yield "The answer", _answer(findings)
     yield "Pictures", pictures

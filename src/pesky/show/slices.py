@@ -8,12 +8,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from pesky.answer.outlook import Outlook, outlook_at
 from pesky.errors import DataError, unknown_name
+from pesky.inference.inferred import Inferred
 from pesky.problem import Option
 from pesky.show.axes import coordinates, grid
 from pesky.space import Space
-from pesky.study.grounds import Grounds
-from pesky.study.outlook import Outlook, outlook_at
 
 LINE, PLANE = 61, 33
 """Points along a parameter: of a line, and of each side of a plane."""
@@ -30,16 +30,16 @@ class Slice:
     """In the order of the first parameter's values, and of the second's within each of them."""
 
 
-def line(grounds: Grounds, at: Mapping[str, Option], name: str) -> Slice:
+def line(inferred: Inferred, at: Mapping[str, Option], name: str) -> Slice:
     """What is believed along one parameter."""
-    U, along = points(grounds.space, at, [name], LINE)
-    return Slice((name,), along, outlook_at(grounds, U))
+    U, along = points(inferred.space, at, [name], LINE)
+    return Slice((name,), along, outlook_at(inferred, U))
 
 
-def plane(grounds: Grounds, at: Mapping[str, Option], names: Sequence[str]) -> Slice:
+def plane(inferred: Inferred, at: Mapping[str, Option], names: Sequence[str]) -> Slice:
     """What is believed along two parameters; without intervals, which a map has no room for."""
-    U, along = points(grounds.space, at, names, PLANE)
-    return Slice(tuple(names), along, outlook_at(grounds, U, with_intervals=False))
+    U, along = points(inferred.space, at, names, PLANE)
+    return Slice(tuple(names), along, outlook_at(inferred, U, with_intervals=False))
 
 
 def named(picture: str, given: Sequence[str], known: Collection[str]) -> tuple[str, ...]:

@@ -8,13 +8,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from pesky.inference.inferred import Inferred
 from pesky.model.belief import over_hyper_samples
 from pesky.numerics.rng import question_seed, source_of
 from pesky.numerics.runtime import threads_for
 from pesky.optimum.sample import sample_optima
 from pesky.problem import Choice
 from pesky.show.axes import grid
-from pesky.study.grounds import Grounds
 
 SAMPLES, DRAWS, CANDIDATES, STEPS = 100, 300, 512, 5
 """Samples of x* and the draws they stand for, the points each draw is evaluated at, and steps of its minimization."""
@@ -32,23 +32,23 @@ class Solution:
     """The share of the draws without any feasible point, which are no samples as long as others have one."""
 
 
-def solution_of(grounds: Grounds) -> Solution:
+def solution_of(inferred: Inferred) -> Solution:
     """Samples of x* given all data."""
-    belief, space = grounds.belief, grounds.space
-    seed = question_seed(grounds.seed, grounds.count)
+    belief, space = inferred.belief, inferred.space
+    seed = question_seed(inferred.seed, inferred.count)
     candidates = torch.cat([space.spread(CANDIDATES, seed), belief.points])
-    with threads_for(grounds.count), torch.no_grad():
+    with threads_for(inferred.count), torch.no_grad():
         optima = sample_optima(belief, SAMPLES, DRAWS, candidates, STEPS, source_of(seed))
     X = over_hyper_samples(belief, optima.chosen.x, 2).flatten(0, 1)
     weight = over_hyper_samples(belief, optima.chosen.weight, 1).flatten()
     return Solution(space.snap(X), weight / weight.sum(), optima.infeasible_share)
 
 
-def density(solution: Solution, grounds: Grounds, names: Sequence[str], most: int) -> np.ndarray:
+def density(solution: Solution, inferred: Inferred, names: Sequence[str], most: int) -> np.ndarray:
     """How probably x* is near each of the places of a line or plane, relative to the most probable one: (n, ..)."""
     each = []
     for name in names:
-        parameter, columns = grounds.space.parameters[name], grounds.space.columns_of([name])
+        parameter, columns = inferred.space.parameters[name], inferred.space.columns_of([name])
         places, X = grid(parameter, most), solution.X[:, columns]
         if isinstance(parameter, Choice):
             each.append((places[:, None] == X).all(-1).to(X))

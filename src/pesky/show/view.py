@@ -3,21 +3,21 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from pesky.answer.prediction import constraint_texts
+from pesky.inference.inferred import Inferred
 from pesky.problem import Constraint, Option
 from pesky.show.labels import label, value
 from pesky.show.points import Point
 from pesky.show.slices import Slice
 from pesky.show.solution import Solution
 from pesky.study import Recommendation
-from pesky.study.grounds import Grounds
-from pesky.study.prediction import constraint_texts
 
 
 @dataclass(frozen=True)
 class View:
     """What a picture of a belief shows."""
 
-    grounds: Grounds
+    inferred: Inferred
     at: Mapping[str, Option]
     """The point that all slices go through."""
     slices: tuple[Slice, ...]
@@ -34,7 +34,7 @@ class View:
 
 def panels(view: View) -> list[str]:
     """What has a panel of its own: every outcome that is a number, and each yes or no by its constraint's text."""
-    problem = view.grounds.problem
+    problem = view.inferred.problem
     numbers = list(view.slices[0].outlook.mean)
     shown = [name for name in numbers if name not in problem.known or name == problem.objective]
     yes_no = [text for text, each in limits_of(view).items() if each.is_yes_no]
@@ -43,7 +43,7 @@ def panels(view: View) -> list[str]:
 
 def limits_of(view: View) -> dict[str, Constraint]:
     """All conditions by their texts."""
-    problem = view.grounds.problem
+    problem = view.inferred.problem
     return dict(zip(constraint_texts(problem), problem.conditions, strict=True))
 
 

@@ -14,8 +14,8 @@ from pesky.show.labels import label, value
 from pesky.show.slices import LINE, named, points
 from pesky.show.theme import COLORWAY, GREY, ORANGE, nothing, plotly, themed
 from pesky.store import Evaluation
+from pesky.strategy.explain import KINDS, Explanation, known_before
 from pesky.study import Study
-from pesky.study.explain import KINDS, Explanation, known_before
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -5,28 +5,28 @@ from typing import TYPE_CHECKING
 from pesky.on_use import attribute
 
 if TYPE_CHECKING:
+    from pesky.answer.prediction import OutcomePrediction, Prediction
+    from pesky.answer.recommendation import Recommendation
+    from pesky.answer.what_if import Tradeoff
+    from pesky.data.outliers import Outlier
     from pesky.run.budget import Budget, Ending, Exhausted
     from pesky.run.progress import Progress
-    from pesky.study.explain import Explanation
-    from pesky.study.outliers import Outlier
-    from pesky.study.prediction import OutcomePrediction, Prediction
-    from pesky.study.recommendation import Recommendation
+    from pesky.strategy.explain import Explanation
     from pesky.study.study import Study
-    from pesky.study.what_if import Tradeoff
 
 # Imported on first use: a worker elsewhere, which only calls a user's function, need not wait for torch.
 _ON_USE = {
     "Budget": "run.budget",
     "Ending": "run.budget",
     "Exhausted": "run.budget",
-    "Explanation": "study.explain",
-    "OutcomePrediction": "study.prediction",
-    "Outlier": "study.outliers",
-    "Prediction": "study.prediction",
+    "Explanation": "strategy.explain",
+    "OutcomePrediction": "answer.prediction",
+    "Outlier": "data.outliers",
+    "Prediction": "answer.prediction",
     "Progress": "run.progress",
-    "Recommendation": "study.recommendation",
+    "Recommendation": "answer.recommendation",
     "Study": "study.study",
-    "Tradeoff": "study.what_if",
+    "Tradeoff": "answer.what_if",
 }
 
 __all__ = [

@@ -1,7 +1,7 @@
 """What a study is given, checked before anything is asked."""
 
 import numbers
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -11,12 +11,13 @@ from pesky.acquire.pesc.options import PAPER
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.acquire.registry import SEPARATE, rule_of
 from pesky.errors import ProblemError, unknown_name
+from pesky.inference.inference import FitBotorch
 from pesky.model.surrogate import GP
 from pesky.problem import Problem
-from pesky.problem.fields import finite
+from pesky.problem.fields import finite, whole
 from pesky.space import Space
 from pesky.store import Limit
-from pesky.study.surrogates import FitBotorch
+from pesky.strategy import Strategy
 
 
 def share(what: str, given: object) -> float | None:
@@ -99,6 +100,17 @@ def checked_tasks(given: str | Collection[str] | None, problem: Problem) -> tupl
     if not names:
         raise ProblemError("no task was given to ask of: name at least one, or leave `tasks` out.")
     return names
+
+
+def checked_changes(
+    problem: Problem, space: Space, rule: object, initial: object, confirming_share: object, deciding_share: object
+) -> Callable[[Strategy], Strategy]:
+    """What the short cuts change of a strategy; a ProblemError if one of them is of the wrong kind."""
+    own = None if rule is None else checked_rule(rule, problem, space)  # pyright: ignore[reportArgumentType]
+    points = None if initial is None else whole("initial", initial, 0)
+    part = None if confirming_share is None else partial_share("confirming_share", confirming_share)
+    deciding = positive("deciding_share", deciding_share)
+    return lambda strategy: strategy.changed(own, points, part, deciding)
 
 
 def checked_rule(given: str | Mapping[str, Any] | Rule, problem: Problem, space: Space) -> Rule:

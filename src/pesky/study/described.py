@@ -2,11 +2,11 @@
 
 from collections.abc import Collection
 
+from pesky.answer.recommendation import Recommendation
 from pesky.markup import facts, sparkline
 from pesky.problem import Problem
 from pesky.run.best import BestMeasured, best_measured
 from pesky.store import Evaluation, MemoryStore, State, Store
-from pesky.study.recommendation import Recommendation
 from pesky.wording import counted
 
 AT_HAND = 200

@@ -13,8 +13,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from pesky.acquire.base import Rule
-from pesky.decide import Decision, TaskValues
+from pesky.answer.prediction import Prediction, predict
+from pesky.answer.recommend import best_from, recommendation_from
+from pesky.answer.recommendation import Recommendation
+from pesky.answer.what_if import Tradeoff, recommendation_under, thresholds_of, tradeoffs
+from pesky.data.outliers import Outlier
+from pesky.data.snapshot import Snapshot
 from pesky.errors import DataError, ProblemError
+from pesky.inference.inference import FitBotorch, Inference
+from pesky.inference.inferred import Inferred
+from pesky.inference.noise import noise_of
 from pesky.model.belief import Belief
 from pesky.model.surrogate import GP
 from pesky.observations import Observations
@@ -30,43 +38,38 @@ from pesky.run.slots import Function
 from pesky.run.spending import beyond, kept_by_store, spent
 from pesky.space import Space
 from pesky.store import Evaluation, Limit, Store, open_store
+from pesky.strategy import Confirm, Strategy
+from pesky.strategy.asker import Asker
+from pesky.strategy.explain import Explanation
+from pesky.strategy.limits import Request, several
+from pesky.strategy.schedule import TimeBudget
 from pesky.study import export
 from pesky.study.changes import check_current, opened
 from pesky.study.checks import (
     check_asked,
     check_counts,
+    checked_changes,
     checked_device,
     checked_model,
     checked_rule,
     checked_tasks,
-    partial_share,
-    positive,
     share,
 )
 from pesky.study.data import StudyData
 from pesky.study.described import AT_HAND, described, shown
-from pesky.study.explain import Explanation
 from pesky.study.from_optuna import imported, take_in
-from pesky.study.grounds import Grounds
-from pesky.study.kept_rule import rule_kept
-from pesky.study.limits import Request, several
-from pesky.study.noise import noise_of
-from pesky.study.outliers import Outlier
+from pesky.study.kept_strategy import strategy_kept
 from pesky.study.own_questions import copies, questions_at
-from pesky.study.prediction import Prediction
-from pesky.study.recommend import best_from, recommendation_from
-from pesky.study.recommendation import Recommendation
 from pesky.study.rows import Row, data_of, rows_of
 from pesky.study.stored import all_problems, name_in, stored_problem
-from pesky.study.suggest import Suggester
-from pesky.study.surrogates import FitBotorch, Surrogates
-from pesky.study.time_budget import TimeBudget
-from pesky.study.what_if import Tradeoff, recommendation_under, thresholds_of, tradeoffs
 
 if TYPE_CHECKING:
     import optuna
     import pandas
     import torch
+
+    from pesky.strategy.select import Decision
+    from pesky.strategy.task_values import TaskValues
 
 
 log = logging.getLogger("pesky")
@@ -85,17 +88,18 @@ class Study(StudyData):
             cube and Y (n, 1), and returns a fitted `ModelListGP`. Row 0 is the objective, to be minimized, the others
             are outcomes with constraints, feasible at zero and above; all are scaled to about unit size. Rows that are
             known are not among them.
-        rule: How questions are chosen: "pesc" or another name of `pesky.acquire.RULES`, a mapping with options, like
-            {"name": "pesc", "options": "paper", "samples": 20} or {"name": "eic", "noise_factor": False}, or a rule
-            itself. Its name and options are stored. If not given, it is the one that the study was asked by before, and
-            "pesc" for a new study.
-        initial: Points of the Latin hypercube that every task is measured at first; 0 with data of your own.
+        strategy: Who asks next: "default", "paper" (PESC as published, and nothing else), "plain" (initial points and a
+            rule), or `pesky.Strategy([..])` with steps of `pesky.strategy`. `study.strategy` shows it. It is stored as
+            text. If not given, it is the one that the study was asked by before, and the default for a new study.
+        rule: The acquisition function of the strategy: "pesc" or another name of `pesky.acquire.RULES`, a mapping with
+            options, like {"name": "pesc", "samples": 20} or {"name": "eic", "noise_factor": False}, or a rule itself.
+        initial: Points of its step `Initial`, that every task is measured at first; 0 with data of your own.
         min_probability: Ask only where all constraints hold with at least this probability. It holds for every question
             and so needs data of your own: without a value of each constrained outcome nothing is asked.
-        deciding_share: Deciding takes at most so many times the time of measuring: quicker decisions fill in between
-            full ones. Without it every decision is a full one.
-        confirming_share: The share of the cost of all questions that goes to the answer: to what would be recommended,
-            or to where a better measured point is expected; 0 leaves all to the rule, as "random" and "sobol" do.
+        deciding_share: Of its step `Acquire`: deciding takes at most so many times the time of measuring, and quicker
+            decisions fill in between full ones. Without it every decision is a full one.
+        confirming_share: The share of its steps `Confirm` and `Improve`, of the cost of all questions: what goes to the
+            point that would be recommended, and to where a better measured point is expected.
         device: Where models are fitted, and questions and answers found: "cpu", or an accelerator, "cuda".
     """
 
@@ -107,11 +111,12 @@ class Study(StudyData):
         name: str = "study",
         seed: int | None = 0,
         model: GP | FitBotorch | None = None,
+        strategy: "str | Strategy | Mapping[str, Any] | None" = None,
         rule: str | Mapping[str, Any] | Rule | None = None,
-        initial: int = 3,
+        initial: int | None = None,
         min_probability: float | None = None,
         deciding_share: float | None = None,
-        confirming_share: float = 0.2,
+        confirming_share: float | None = None,
         device: "str | torch.device" = "cpu",
     ) -> None:
         if not isinstance(problem, Problem):
@@ -122,19 +127,19 @@ class Study(StudyData):
             raise ProblemError(f"the study's name was {name!r}: expected a text.")
         self.space = Space.of(problem)
         seed = secrets.randbelow(2**31) if seed is None else whole("seed", seed)
-        given = None if rule is None else checked_rule(rule, problem, self.space)
-        checked_model(model, problem, self.space, given)
-        self.initial = whole("initial", initial, 0)
-        least, time_share = share("min_probability", min_probability), positive("deciding_share", deciding_share)
+        given = None if strategy is None else Strategy.of(strategy)
+        change = checked_changes(problem, self.space, rule, initial, confirming_share, deciding_share)
+        asked = change(given or Strategy.default())
+        checked_model(model, problem, self.space, asked.rule)
+        least, device = share("min_probability", min_probability), checked_device(device)
         store = open_store(storage) if storage is None or isinstance(storage, str) else storage
-        device, part = checked_device(device), partial_share("confirming_share", confirming_share)
         kept = opened(store, name, problem, seed)
-        self.rule = checked_rule(rule_kept(store, kept, given), problem, self.space)
-        fitted = checked_model(model, problem, self.space, self.rule)
+        self.strategy = strategy_kept(store, kept, given, change)
+        fitted = checked_model(model, problem, self.space, checked_rule(self.rule, problem, self.space))
         super().__init__(problem, store, kept)
         self.seed = kept.seed
-        self._surrogates = Surrogates(problem, self.space, fitted, self.seed, device=device)
-        self._suggester = Suggester(self._surrogates, self.rule, self.initial, least, time_share, part)
+        self._inference = Inference(problem, self.space, fitted, self.seed, device=device)
+        self._asker = Asker(self._inference, self.strategy, least)
         # The store takes care of itself. Deciding takes seconds: nobody who tells waits for it.
         self._deciding = threading.RLock()
 
@@ -198,14 +203,24 @@ class Study(StudyData):
         return list(zip(times, all_problems(self.store, self.identity), strict=False))
 
     @property
-    def decision(self) -> Decision | None:
-        """How the last question was chosen, with its diagnostics; None for the initial design."""
-        return self._suggester.decision
+    def confirms(self) -> bool:
+        """Whether the strategy has a step for the answer: a run keeps a part of its budget for it."""
+        return self.strategy.get(Confirm) is not None
+
+    @property
+    def rule(self) -> Rule:
+        """The rule of the strategy."""
+        return self.strategy.rule
+
+    @property
+    def decision(self) -> "Decision | None":
+        """How the last question was chosen, with its diagnostics; None where no rule was asked."""
+        return self._asker.last.decision
 
     @property
     def time_budget(self) -> TimeBudget:
         """How many decisions were made of which kind, and how long they took."""
-        return self._suggester.time_budget
+        return self._asker.schedule
 
     # -- ask ---------------------------------------------------------------------------------------------------------
 
@@ -289,12 +304,12 @@ class Study(StudyData):
         limit = kept_by_store(request.limit, self.problem)
         append = partial(self.store.append, self.identity, limit=limit, worker=worker, lease=lease)
         evaluations = self.evaluations
-        question = self._suggester.suggest(evaluations, request)
+        question = self._asker.suggest(evaluations, request)
         while not isinstance(appended := append(question, known=len(evaluations)), Evaluation):
             if appended.is_beyond_limit:
                 raise beyond(request.limit)
             evaluations = self.evaluations
-            question = self._suggester.reconsider(question, evaluations, request)
+            question = self._asker.reconsider(question, evaluations, request)
         return appended
 
     def spent(self) -> dict[str, float]:
@@ -352,33 +367,39 @@ class Study(StudyData):
 
     def observations(self) -> Observations:
         """Everything told, per row, in the scaled units of the models."""
-        return self._surrogates.observations(self.evaluations)
+        return self._inference.observations(self._snapshot())
 
     def belief(self) -> Belief:
         """What is believed of the objective and each constraint, given all that was told."""
         with self._deciding:
-            return self._surrogates.believe(self.evaluations)[0]
+            return self._inference.of(self._snapshot()).belief
 
-    def grounds(self, evaluations: Mapping[int, Evaluation] | None = None, *, after: Grounds | None = None) -> Grounds:
+    def inferred(
+        self, evaluations: Mapping[int, Evaluation] | None = None, *, after: Inferred | None = None
+    ) -> Inferred:
         """What answers rest on, for those who look closer: all that was told and is believed, or what some tell.
 
-        With the grounds that there were `after` less was told, it is quick: hyperparameters stay as they were.
+        With the inferred that there were `after` less was told, it is quick: hyperparameters stay as they were.
         """
         if evaluations is not None and after is not None:
-            return after.after(self._surrogates.anew(), evaluations)
+            return self._inference.after(after, self._inference.snapshot(evaluations))
         if evaluations is not None:
-            return Grounds.of(self._surrogates.anew(), evaluations)
+            looking = self._inference.anew()
+            return looking.afresh(looking.snapshot(evaluations)).checked()
         with self._deciding:
-            return Grounds.of(self._surrogates, self.evaluations)
+            return self._inference.afresh(self._snapshot()).checked()
 
-    def task_values(self, evaluations: Mapping[int, Evaluation]) -> TaskValues:
+    def _snapshot(self) -> Snapshot:
+        return self._inference.snapshot(self.evaluations)
+
+    def task_values(self, evaluations: Mapping[int, Evaluation]) -> "TaskValues":
         """What each task is worth to the rule at any point of the unit cube, given these evaluations."""
-        return Suggester(self._surrogates.anew(), self.rule, self.initial).values(evaluations)
+        return Asker(self._inference.anew(), self.strategy).values(evaluations)
 
     def predict(self, params: Mapping[str, Option]) -> Prediction:
         """What is believed of every outcome at these parameters, and how probably each constraint holds there."""
         point = self.space.encode(by_name(self.problem.parameters, params))
-        return self.grounds().predict(point)
+        return predict(self.inferred(), point)
 
     def recommend(self) -> Recommendation:
         """The lowest expected objective where every constraint holds with its confidence, anywhere in the space.
@@ -388,7 +409,7 @@ class Study(StudyData):
         feasible.
         """
         with self._deciding:
-            return recommendation_from(self.grounds())
+            return recommendation_from(self.inferred())
 
     def best(self) -> Recommendation:
         """The best point at which everything was measured and, by what is believed of it, every constraint holds.
@@ -397,7 +418,7 @@ class Study(StudyData):
         says so and gives the one that most probably does.
         """
         with self._deciding:
-            found = best_from(self.grounds())
+            found = best_from(self.inferred())
         if found is None:
             raise DataError(
                 "no point has all its outcomes measured yet: ask and tell until there is one; `recommend()` gives "
@@ -411,7 +432,7 @@ class Study(StudyData):
         None where an outcome has no noise, or has few values; `GP(outliers=False)` trusts every value.
         """
         with self._deciding:
-            return self._surrogates.outliers(self.evaluations)
+            return self._inference.afresh(self._snapshot()).outliers
 
     def noise(self) -> dict[str, float]:
         """The deviation of a measurement of each outcome that is a number: as was declared, or else as its values say.
@@ -420,7 +441,8 @@ class Study(StudyData):
         near its limit.
         """
         with self._deciding:
-            return noise_of(self.problem, *self._surrogates.believe_afresh(self.evaluations))
+            found = self._inference.afresh(self._snapshot())
+            return noise_of(self.problem, found.belief, found.observations)
 
     def what_if(self, thresholds: Mapping[str, float]) -> Recommendation:
         """What would be recommended under other thresholds, like {"latency_ms": 2.5}; nothing is measured or changed.
@@ -429,12 +451,12 @@ class Study(StudyData):
         """
         others = thresholds_of(self.problem, thresholds)
         with self._deciding:
-            return recommendation_under(self.grounds(), others)
+            return recommendation_under(self.inferred(), others)
 
     def tradeoffs(self) -> tuple[Tradeoff, ...]:
         """The expected objective against the threshold of each constraint: what a limit costs."""
         with self._deciding:
-            return tradeoffs(self.grounds())
+            return tradeoffs(self.inferred())
 
     def explain(self, evaluation: Evaluation | int) -> Explanation:
         """Why an evaluation was asked, as it was decided then: kept with it, for whoever asks later and elsewhere."""

@@ -40,17 +40,22 @@ def rule_in(run: RunTable) -> "Rule | None":
     return rule
 
 
-def check_rule(run: RunTable, problem: Problem, gain_per_cost: float | None, findings: Findings) -> None:
-    """Note why the rule does not suit the problem or the budget, if it does not."""
-    if run.rule in (None, "pesc") and run.samples is None:
+def check_strategy(
+    strategy: object, run: RunTable, problem: Problem, gain_per_cost: float | None, findings: Findings
+) -> None:
+    """Note why the strategy or its rule does not suit the problem or the budget, if it does not."""
+    if strategy is None and run.rule in (None, "pesc") and run.samples is None:
         return
     from pesky.space import Space
+    from pesky.strategy import Strategy
     from pesky.study.checks import check_counts, checked_rule
 
+    at = ("strategy",) if run.rule is None and strategy is not None else ("run", "rule")
     try:
-        rule = checked_rule(rule_in(run) or "pesc", problem, Space.of(problem))
+        asked = Strategy.default() if strategy is None else Strategy.of(strategy)
+        rule = checked_rule(rule_in(run) or asked.rule, problem, Space.of(problem))
     except ProblemError as error:
-        findings.note(("run", "rule"), f"{error}")
+        findings.note(at, f"{error}")
         return
     try:
         check_counts(rule, gain_per_cost)

@@ -11,7 +11,7 @@ from pesky.study_file.key_lines import key_lines
 from pesky.study_file.known_outcomes import check_known, known_of
 from pesky.study_file.mistakes import Findings, StudyFileError
 from pesky.study_file.problem import problem_of, task_tables
-from pesky.study_file.rule import check_rule
+from pesky.study_file.rule import check_strategy
 from pesky.study_file.storage import storage_url, stored_text
 from pesky.study_file.tables import BudgetTable, RunTable, StudyTable
 from pesky.study_file.toml import read_toml
@@ -31,6 +31,8 @@ class StudyFile:
     """What to call for each task; tasks without are measured by hand."""
     budget: BudgetTable
     run: RunTable
+    strategy: object = None
+    """The name of a strategy, or its steps as plain data; None where the file says nothing of it."""
 
     def __repr__(self) -> str:
         shown = {field.name: getattr(self, field.name) for field in fields(self)} | {"storage": hidden(self.storage)}
@@ -44,6 +46,7 @@ class StudyFile:
         importing: bool = True,
         running: bool | Collection[str] = False,
         evaluations: int | None = None,
+        strategy: str | None = None,
     ) -> "StudyFile":
         """The study file; a StudyFileError with all its mistakes if there are any.
 
@@ -52,12 +55,14 @@ class StudyFile:
             importing: Whether functions must be importable and programs there.
             running: Whether it must say all that a run needs: a budget, and calls for all tasks, or for those named.
             evaluations: A limit instead of the budget's own.
+            strategy: One instead of the file's own.
         """
         path = Path(path).resolve()
         text, given = _read(path)
         findings = Findings(key_lines(text))
         given = stored_text(given, findings)
         table = validated(StudyTable, given, (), findings) or StudyTable()
+        asked_by = table.strategy if strategy is None else strategy
         tasks = task_tables(table.tasks, findings)
         known = known_of(table.known, path.parent, importing, findings)
         problem = problem_of(table, tasks, known, findings)
@@ -67,14 +72,14 @@ class StudyFile:
             budget = budget.model_copy(update={"evaluations": evaluations})
         run = validated(RunTable, table.run, ("run",), findings)
         if run is not None and problem is not None and importing:
-            check_rule(run, problem, budget.gain_per_cost if budget is not None else None, findings)
+            check_strategy(asked_by, run, problem, budget.gain_per_cost if budget is not None else None, findings)
             check_known(problem, findings)
         storage = storage_url(table.storage, path, findings)
         if running:
             _check_runs(table, problem, calls, budget, running, findings)
         if findings.mistakes or problem is None or budget is None or run is None:
             raise StudyFileError(path, findings.sorted())
-        return cls(path, table.name or path.stem, storage, problem, calls, budget, run)
+        return cls(path, table.name or path.stem, storage, problem, calls, budget, run, asked_by)
 
 
 def _read(path: Path) -> tuple[str, dict[str, object]]:

@@ -49,6 +49,9 @@ class StudyTable(Table):
     resources: dict[str, Any] | None = Field(
         default=None, description="a table for each resource, like [resources.gpu]"
     )
+    strategy: Text | list[dict[str, Any]] | None = Field(
+        default=None, description='"default", "paper" or "plain", or its steps, each below [[strategy]]'
+    )
     budget: dict[str, Any] = Field(default={}, description="a table, [budget]")
     run: dict[str, Any] = Field(default={}, description="a table, [run]")
 
@@ -136,7 +139,9 @@ class RunTable(Table):
 
     workers: Count | None = Field(default=None, description="a whole number, 1 or above")
     seed: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=0, description="a whole number, 0 or above")
-    initial: Annotated[int, Field(ge=0, lt=2**63)] = Field(default=3, description="a whole number, 0 or above")
+    initial: Annotated[int, Field(ge=0, lt=2**63)] | None = Field(
+        default=None, description="a whole number, 0 or above"
+    )
     rule: RuleName | dict[str, Any] | None = Field(
         default=None,
         description=f'one of {", ".join(get_args(RuleName))}, or a table like {{ name = "eic", noise_factor = false }}',
@@ -145,7 +150,9 @@ class RunTable(Table):
     samples: Count | None = Field(default=None, description="a whole number, 1 or above")
     min_probability: Share | None = Field(default=None, description="a number between 0 and 1")
     deciding_share: Positive | None = Field(default=None, description="a number above 0")
-    confirming_share: Annotated[float, Field(ge=0, lt=1)] = Field(default=0.2, description="a number from 0 to below 1")
+    confirming_share: Annotated[float, Field(ge=0, lt=1)] | None = Field(
+        default=None, description="a number from 0 to below 1"
+    )
     device: Annotated[str, Field(min_length=1)] = Field(default="cpu", description='"cpu" or "cuda"')
     lease: Positive = Field(default=60.0, description="a number of seconds above 0")
     attempts: Count = Field(default=3, description="a whole number, 1 or above")

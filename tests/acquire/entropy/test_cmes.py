@@ -13,7 +13,8 @@ from torch.quasirandom import SobolEngine
 
 from benchmarks.as_botorch import as_botorch
 from pesky.acquire.entropy.cmes import MaxValueEntropySearch, MinimumInformation, known_bound
-from pesky.acquire.fantasy import Fantasies, Pending
+from pesky.acquire.fantasy import Fantasies
+from pesky.data.pending import Pending
 from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model import GaussianProcess
 from pesky.optimum import sample_solutions

@@ -12,7 +12,8 @@ from pesky.acquire import BotorchAcquisition
 from pesky.acquire.base import Rule
 from pesky.acquire.entropy.cmes import MaxValueEntropySearch
 from pesky.acquire.entropy.jesc import JointEntropySearch, SolutionInformation
-from pesky.acquire.fantasy import Fantasies, Pending
+from pesky.acquire.fantasy import Fantasies
+from pesky.data.pending import Pending
 from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model import GaussianProcess
 from pesky.optimum import sample_solutions

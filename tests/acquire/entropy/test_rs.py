@@ -11,11 +11,11 @@ from benchmarks.oracle import read_oracle
 from pesky.acquire import BotorchAcquisition
 from pesky.acquire.base import Context
 from pesky.acquire.entropy.rs import RejectionSampling
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.grouped.awaited import await_pending
 from pesky.acquire.grouped.gain import GroupedGain
 from pesky.acquire.grouped.inducing import whiten
 from pesky.acquire.grouped.joint_samples import JointSamples, draw_joint_samples, group_by_cell
+from pesky.data.pending import Pending
 from pesky.errors import ProblemError
 from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.problem import Integer, Real

@@ -9,8 +9,8 @@ from pesky.acquire import BotorchAcquisition
 from pesky.acquire.base import Context
 from pesky.acquire.entropy.rs import RejectionSampling
 from pesky.acquire.entropy.rsdg import DynamicGrid
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.grouped.joint_samples import repeated_boxes
+from pesky.data.pending import Pending
 from pesky.problem import Real
 from pesky.space import Space
 

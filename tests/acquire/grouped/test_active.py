@@ -7,10 +7,10 @@ import torch
 from contexts import context
 from small_beliefs import make_belief
 
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.grouped.active import active_rows
 from pesky.acquire.grouped.gain import GroupedGain
 from pesky.acquire.registry import rule_of
+from pesky.data.pending import Pending
 from pesky.likelihood import Conditions
 from pesky.model.limited import with_conditions
 

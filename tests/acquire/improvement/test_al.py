@@ -10,9 +10,9 @@ from torch import Tensor
 
 from pesky import Study
 from pesky.acquire import BotorchAcquisition
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.improvement.al import AugmentedLagrangian
 from pesky.acquire.improvement.lagrangian import Lagrangian
+from pesky.data.pending import Pending
 from pesky.model import GaussianProcess
 from pesky.model.exact import ExactRow, WithExactRows
 from pesky.space.exact import Exact

@@ -14,10 +14,10 @@ from torch import Tensor
 from benchmarks.as_botorch import as_botorch
 from pesky.acquire import BotorchAcquisition
 from pesky.acquire.base import Settled
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.improvement.eic import ConstrainedExpectedImprovement, ExpectedImprovement, log_noise_factor
 from pesky.acquire.improvement.incumbent import Incumbent, ProbabilityOfFeasibility, log_feasibility, log_improvement
 from pesky.acquire.maximize import Effort, maximize
+from pesky.data.pending import Pending
 from pesky.likelihood import Likelihoods
 from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model import GaussianProcess

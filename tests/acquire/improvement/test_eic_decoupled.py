@@ -7,9 +7,9 @@ from small_beliefs import make_belief
 
 from pesky import Study
 from pesky.acquire import BotorchAcquisition
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.acquire.improvement.eic_decoupled import TwoStageImprovement
+from pesky.data.pending import Pending
 from pesky.test_functions import toy
 from pesky.test_functions.base import decouple
 

@@ -6,10 +6,10 @@ from contexts import answer_noise, context, feasible, infeasible, points, sample
 from small_beliefs import difference_quotient
 from torch import Tensor
 
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.improvement.evr import ExpectedVolumeReduction, VolumeReduction
 from pesky.acquire.improvement.incumbent import ProbabilityOfFeasibility
 from pesky.acquire.maximize import maximize
+from pesky.data.pending import Pending
 from pesky.infer.bivariate import bivariate_cdf, cdf
 from pesky.model.belief import Belief
 

@@ -7,11 +7,11 @@ from contexts import answer_noise, context, feasible, infeasible, points, sample
 from small_beliefs import difference_quotient
 from torch import Tensor
 
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.improvement.ieci import ExpectedImprovementReduction, IntegratedImprovement, log_excess_improvement
 from pesky.acquire.improvement.incumbent import ProbabilityOfFeasibility, log_improvement
 from pesky.acquire.improvement.integral import importance_sample
 from pesky.acquire.maximize import maximize
+from pesky.data.pending import Pending
 from pesky.model import GaussianProcess
 from pesky.model.belief import Belief
 from pesky.optimum.recommend import recommend

@@ -5,10 +5,11 @@ import torch
 from small_beliefs import make_belief
 from torch import Tensor
 
-from pesky.acquire.fantasy import Fantasies, Pending
+from pesky.acquire.fantasy import Fantasies
 from pesky.acquire.pesc import conditioning
 from pesky.acquire.pesc.conditioning import factor_points, neighbors, relevant_points, smallest_lengthscale
 from pesky.acquire.pesc.gain import InformationGain, information_gain
+from pesky.data.pending import Pending
 from pesky.infer import ep
 from pesky.model import GaussianProcess
 from pesky.optimum import Optima, Representatives, sample_optima

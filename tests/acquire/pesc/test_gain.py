@@ -9,8 +9,8 @@ from small_beliefs import difference_quotient, hyperparameters, make_belief
 from torch import Tensor
 
 from pesky.acquire import base
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.pesc.gain import InformationGain, information_gain
+from pesky.data.pending import Pending
 from pesky.likelihood.probit import YES_NO_NOISE, ProbitLikelihood
 from pesky.likelihood.rows import PROBIT
 from pesky.model import GaussianProcess, Hyperparameters

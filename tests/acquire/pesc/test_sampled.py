@@ -12,8 +12,8 @@ from benchmarks.grid_truth import GridSize, check, draw_grid_dataset
 from benchmarks.measure import measure_agreement
 from benchmarks.oracle import Oracle
 from pesky.acquire import DEFAULT, EP, PAPER, Context, PredictiveEntropySearch, rule_of
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.grouped.gain import GroupedGain
+from pesky.data.pending import Pending
 from pesky.model import GaussianProcess
 from pesky.problem import Integer, Real
 from pesky.space import Space

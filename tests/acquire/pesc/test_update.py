@@ -5,8 +5,8 @@ from dataclasses import replace
 import torch
 from small_beliefs import make_belief
 
-from pesky.acquire.fantasy import Pending
 from pesky.acquire.pesc.gain import information_gain, updated_gain
+from pesky.data.pending import Pending
 from pesky.model import GaussianProcess
 from pesky.optimum import sample_optima
 

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.acquire.fantasy import Pending
+from pesky.data.pending import Pending
 from pesky.model.belief import Belief, SelectsRows, for_hyper_samples, over_hyper_samples
 from pesky.model.limited import with_conditions, without_conditions
 

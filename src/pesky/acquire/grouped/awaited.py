@@ -16,8 +16,9 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from pesky.acquire.fantasy import Pending, precision
+from pesky.acquire.fantasy import precision
 from pesky.acquire.grouped.inducing import WhitenedBelief, whitening_of
+from pesky.data.pending import Pending
 from pesky.model.belief import Belief, Evaluator
 from pesky.numerics.rng import normal_blocks
 

@@ -11,7 +11,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from pesky.acquire.fantasy import FantasyMoments, Pending
+from pesky.acquire.fantasy import FantasyMoments
+from pesky.data.pending import Pending
 from pesky.infer import ep
 from pesky.infer.limits import Limits
 from pesky.infer.predict import Knowledge, learn, to_objective_differences

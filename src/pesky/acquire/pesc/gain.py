@@ -7,8 +7,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from pesky.acquire.base import FINEST, AcquisitionFunction
-from pesky.acquire.fantasy import Fantasies, FantasyMoments, Pending
+from pesky.acquire.fantasy import Fantasies, FantasyMoments
 from pesky.acquire.pesc.conditioning import Conditioning, FactorPoints, condition, factor_points, limits_of, recondition
+from pesky.data.pending import Pending
 from pesky.infer.predict import Prediction, predict
 from pesky.likelihood import Likelihoods
 from pesky.model.belief import Belief, over_hyper_samples

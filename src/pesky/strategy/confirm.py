@@ -1,0 +1,165 @@
+"""Confirm: what was not measured yet at the point that would be recommended."""
+
+import logging
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import takewhile
+from math import exp
+from typing import ClassVar
+
+from pesky.answer.prediction import constraint_texts
+from pesky.answer.recommend import TRIVIAL, best_anywhere, best_from, best_of, is_no_better, log_probability
+from pesky.answer.recommendation import Recommendation
+from pesky.inference.inferred import Inferred
+from pesky.problem import Problem
+from pesky.run.spending import cost_of, typical_price
+from pesky.store import Evaluation
+from pesky.strategy.query import Query, Reason
+from pesky.strategy.situation import Situation
+from pesky.strategy.step import Step
+
+log = logging.getLogger("pesky")
+
+ATTEMPTS = 2
+"""How often what fails is tried at a point; what is learnt of failures is once enough."""
+FOR_THE_ANSWER = "confirming", "improving"
+
+
+@dataclass(frozen=True)
+class Confirm(Step):
+    """The task that matters most at the point that would be recommended, the one first that most probably fails.
+
+    It takes no more than its share of the cost of all queries, and never several points in a row; a run keeps a part of
+    its budget for it. Measured together, the point must be clearly better than the best measured one. Measured
+    separately, it is asked for as soon as it is better at all.
+    """
+
+    kinds: ClassVar = {"confirming": "for the answer: the best point was expected here, and not all of it was measured"}
+
+    share: float = 0.2
+    bold: float = 0.6
+    """The confidence that suffices for a point that is measured without noise before anyone uses it."""
+    clearly: float = 1e-2
+    """The part of the range of measured values by which a point is clearly better."""
+
+    def propose(self, situation: Situation) -> Query | None:
+        if not situation.snapshot.is_any_told(situation.problem.grounds):
+            return None
+        if situation.request.confirm:
+            return self._requested(situation)
+        if (most := affordable_now(situation, self.share)) is None:
+            return None
+        found = self._early(situation)
+        return found if found is not None and found.price <= most else None
+
+    def _requested(self, situation: Situation) -> Query | None:
+        """What is left at the best point anywhere, if anything is.
+
+        Where that is no better than what was measured already, without noise, it is the best point that less confidence
+        is asked of: if it holds, it is the better answer, and if it does not, the last one stays.
+        """
+        inferred, least = situation.inference.afresh(situation.snapshot), situation.min_probability
+        target = best_anywhere(inferred)
+        if not beats_measured(inferred, target):
+            target = self._bolder(inferred) or target
+        likely = _probability(inferred.problem, target, inferred.problem.rows)
+        if least is not None and likely < least:
+            log.warning(
+                "the best point satisfies all constraints with a probability of %.3g, and min_probability is %.3g: "
+                "another one is asked",
+                likely,
+                least,
+            )
+        return self._left_near(target, inferred, situation)
+
+    def _early(self, situation: Situation) -> Query | None:
+        """The same while there is more to learn: only at a point that is sure enough to be recommended."""
+        inferred, target = situation.quick, situation.answer
+        if not target.is_confident:
+            return None
+        if len(inferred.problem.tasks) == 1:
+            is_settled = target.is_measured or not beats_measured(inferred, target, self.clearly)
+            return None if is_settled else self._left_near(target, inferred, situation)
+        if target.is_measured:
+            is_best = is_no_better(inferred, best_anywhere(inferred), target)
+            bolder = self._bolder(inferred) if is_best else None
+            return None if bolder is None else self._left_near(bolder, inferred, situation)
+        return self._left_near(target, inferred, situation)
+
+    def _bolder(self, inferred: Inferred) -> Recommendation | None:
+        """The best point that less confidence is asked of; None with noise, where no measurement would settle it."""
+        return best_anywhere(inferred, most=self.bold) if inferred.is_noiseless else None
+
+    def _left_near(self, target: Recommendation, inferred: Inferred, situation: Situation) -> Query | None:
+        """What is left at a point that was measured in part and is as good as the target; if nothing is, at the target.
+
+        Every value that is told moves the target a little: followed, it would never be measured wholly. As good is what
+        is not clearly worse, and still better than what was measured wholly.
+        """
+        begun = best_of(inferred, [point for point in inferred.points if not point.is_complete(inferred.problem)])
+        targets = [target]
+        if begun is not None and begun.is_confident and is_no_better(inferred, target, begun, self.clearly):
+            targets = [begun, target] if beats_measured(inferred, begun) else targets
+        queries = (_left_at(each, inferred, situation) for each in targets)
+        return next((query for query in queries if query is not None), None)
+
+
+def affordable_now(situation: Situation, share: float) -> float | None:
+    """What may be spent on the answer now; None where nothing may, or a decision must be quick."""
+    if not share or not (most := allowance(situation.evaluations, situation.problem, share)):
+        return None
+    return most if situation.level == "full" else None
+
+
+def allowance(evaluations: Mapping[int, Evaluation], problem: Problem, share: float) -> float:
+    """What may be spent on the answer now: a point, once the queries since the last one have cost its multiple.
+
+    So it takes no more than its share of all queries, the initial ones aside, and never several points in a row.
+    """
+    asked = [e for e in evaluations.values() if e.kind != "initial"]
+    point = sum(typical_price(task, evaluations, problem) for task in problem.tasks)
+    spent = 0.0
+    while asked and asked[-1].kind in FOR_THE_ANSWER:
+        spent += cost_of(asked.pop(), problem)
+    since = sum(cost_of(e, problem) for e in takewhile(lambda e: e.kind not in FOR_THE_ANSWER, reversed(asked)))
+    left = min(share * (since + point) * (1 + 1e-9), point) - spent
+    return left if spent or left >= point else 0.0
+
+
+def beats_measured(inferred: Inferred, target: Recommendation, trivial: float = TRIVIAL) -> bool:
+    """Whether it is better, by more than what does not matter, than every point that was measured and may be used."""
+    measured = best_from(inferred)
+    return measured is None or not measured.is_confident or not is_no_better(inferred, target, measured, trivial)
+
+
+def _left_at(target: Recommendation, inferred: Inferred, situation: Situation) -> Query | None:
+    """The task that is left at a point, if any is."""
+    problem, evaluations, least = inferred.problem, inferred.snapshot.learnt, situation.min_probability
+    if least is not None and _probability(problem, target, problem.rows) < least:
+        return None
+    u = inferred.space.encode(target.params)
+    outliers = {id_ for id_, _ in inferred.left_out}
+    here = [
+        e for e in evaluations.values() if e.task in situation.tasks and e.id not in outliers and inferred.is_at(e, u)
+    ]
+    failed = Counter(e.task for e in inferred.failures_at(u))
+    tried = {e.task for e in here if e not in inferred.snapshot.failed or failed[e.task] >= ATTEMPTS}
+    told = inferred.told_at(u)
+    left = {
+        task: rest for task in situation.tasks if task not in tried and (rest := {*problem.informs(task)} - told.keys())
+    }
+    if not left:
+        return None
+    prices = {task: typical_price(task, evaluations, problem) for task in left}
+    failing = {task: 1 - _probability(problem, target, rest) for task, rest in left.items()}
+    # what probably fails for little money comes first: it saves the rest
+    first = min(left, key=lambda task: (-failing[task] / prices[task], prices[task]))
+    return Query(first, target.params, prices[first], Reason("confirming"))
+
+
+def _probability(problem: Problem, target: Recommendation, outcomes: Collection[str]) -> float:
+    """The probability that all conditions on these outcomes hold there."""
+    each = zip(problem.conditions, constraint_texts(problem), strict=True)
+    of = {text: condition for condition, text in each if condition.outcome in outcomes}
+    return exp(log_probability([*of.values()], [target.probabilities[text] for text in of]))

@@ -1,0 +1,36 @@
+"""SeekFeasible: where all constraints most probably hold, while hardly anything that fits the data is feasible."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pesky.acquire.improvement.eic import ExpectedImprovement
+from pesky.strategy.query import Query
+from pesky.strategy.select import select
+from pesky.strategy.situation import Situation
+from pesky.strategy.step import Step
+from pesky.strategy.task_values import TaskValues
+
+
+@dataclass(frozen=True)
+class SeekFeasible(Step):
+    """Every other query, where hardly a function that fits the data has a feasible point.
+
+    No rule can look for the best point then. Of outcomes that are measured together.
+    """
+
+    kinds: ClassVar = {
+        "seeking": "where all constraints most probably hold: hardly a function that fits the data has a feasible point"
+    }
+
+    infeasible: float = 0.8
+    """The share of functions without a feasible point above which that is so."""
+
+    def propose(self, situation: Situation) -> Query | None:
+        is_due = len(situation.evaluations) % 2 == 1 and len(situation.problem.tasks) == 1
+        if not is_due or situation.level == "thompson":
+            return None
+        context, _, acquisition, options = situation.values
+        if acquisition.optima is None or not acquisition.optima.infeasible_share > self.infeasible:
+            return None
+        values = TaskValues.of(context, ExpectedImprovement(), options)
+        return situation.query(values, select(values, situation.masks(context)), "seeking")
