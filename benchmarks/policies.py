@@ -4,8 +4,12 @@ The same problems and seeds are run under different labels, also by different ve
 labels are compared: the difference of the log10 gaps of the answer, in the mean over all pairs, with its standard
 error over problems. An infeasible answer counts as a gap of 100 %, the median gap of a random point.
 
-    python -m benchmarks.policies run --label six --initial 6 --out runs.jsonl
+    python -m benchmarks.policies run --label six --settings '{"initial": 6}' --out runs.jsonl
     python -m benchmarks.policies compare default six --out runs.jsonl
+
+`answers` asks nothing: the answers of this version to the data of another label's runs, which is a matter of minutes.
+
+    python -m benchmarks.policies answers default --label new --out runs.jsonl
 """
 
 import argparse
@@ -58,6 +62,8 @@ class Plan(NamedTuple):
     kind: str
     seed: int
     settings: Mapping[str, Any]
+    told: Sequence[tuple[dict[str, Any], dict[str, float]]] = ()
+    """What was measured, where nothing is to be asked."""
 
 
 class World:
@@ -105,9 +111,14 @@ def run(plan: Plan) -> dict[str, Any]:
     world = World(plan)
     study = pesky.Study(world.problem, seed=plan.seed, **plan.settings)
     gaps: dict[str, dict[str, Any]] = {}
+    told: list[tuple[dict[str, Any], dict[str, float]]] = []
     for count in range(1, MILESTONES[-1] + 1):
-        asked = study.ask()
-        study.tell(asked, world.measure(asked.params))
+        if plan.told:
+            study.add(*plan.told[count - 1])
+        else:
+            asked = study.ask()
+            told.append((dict(asked.params), world.measure(asked.params)))
+            study.tell(asked, told[-1][1])
         if count in MILESTONES:
             answer = study.recommend()
             gaps[str(count)] = {
@@ -116,7 +127,8 @@ def run(plan: Plan) -> dict[str, Any]:
                 "is_promised": answer.is_confident,
                 "is_feasible": world.benchmark.is_feasible(answer.params),
             }
-    return {"label": plan.label, "problem": plan.problem, "kind": plan.kind, "seed": plan.seed, "gaps": gaps}
+    found = {"label": plan.label, "problem": plan.problem, "kind": plan.kind, "seed": plan.seed, "gaps": gaps}
+    return {**found, "told": told}
 
 
 def attempt(plan: Plan) -> dict[str, Any] | Failure:
@@ -161,8 +173,8 @@ def compared(runs: Sequence[Mapping[str, Any]], first: str, second: str, what: s
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs or compares; see `--help`."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.policies", description=__doc__)
-    parser.add_argument("do", choices=("run", "compare"))
-    parser.add_argument("labels", nargs="*", help="compare: the two labels, the new one last")
+    parser.add_argument("do", choices=("run", "answers", "compare"))
+    parser.add_argument("labels", nargs="*", help="compare: two labels, the new one last; answers: of whose data")
     parser.add_argument("--out", type=Path, default=Path("build/policies.jsonl"), help="default %(default)s")
     parser.add_argument("--label", help="run: what the runs are called")
     parser.add_argument("--settings", type=json.loads, default={}, help='run: those of `Study`, like {"initial": 6}')
@@ -183,14 +195,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 print("\t".join(row))
         return
     given.out.parent.mkdir(parents=True, exist_ok=True)
-    done = {(r["label"], r["problem"], r["kind"], r["seed"]) for r in read(given.out)}
+    runs = read(given.out)
+    done = {(r["label"], r["problem"], r["kind"], r["seed"]) for r in runs}
+    data = {(r["problem"], r["kind"], r["seed"]): r["told"] for r in runs if r["label"] in given.labels}
     seeds = range(given.first_seed, given.first_seed + given.seeds)
     plans = [
-        Plan(given.label, problem, kind, seed, given.settings)
+        Plan(given.label, problem, kind, seed, given.settings, data.get((problem, kind, seed), ()))
         for seed in seeds
         for kind in given.kinds.split(",")
         for problem in given.problems.split(",")
-        if (given.label, problem, kind, seed) not in done
+        if (given.label, problem, kind, seed) not in done and (given.do == "run" or (problem, kind, seed) in data)
     ]
     with given.out.open("a") as file:
         for i, result in enumerate(side_by_side(attempt, plans, given.workers), 1):

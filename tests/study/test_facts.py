@@ -124,9 +124,7 @@ def test_one_absurd_value_of_the_objective_moves_no_other(noise: float | None, o
         s.add({"x": x}, {"f": sign * (0.065 + (x - 0.4) ** 2)})
     s.add({"x": 0.77}, {"f": sign * 1e300})
     found = s.recommend()
-    assert abs(found.expected) < 1
-    assert found.is_measured
-    assert abs(found.expected - found.told["f"]) < 0.05
+    assert abs(found.expected - sign * 0.065) < 0.05
     (left_out,) = s.outliers()
     assert left_out.value == sign * 1e300
     if noise == 0:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import torch
 from jaxtyping import Bool, Float
@@ -18,6 +18,7 @@ from pesky.errors import ProblemError, unknown_name
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.numerics.rng import Seed, Source, draw_seed, normal, uniform
 from pesky.numerics.runtime import Timings
+from pesky.optimum.assessment import Facts
 from pesky.optimum.measured import best_measured
 from pesky.optimum.sample import Optima, sample_cells, sample_optima
 from pesky.problem.fields import figure
@@ -33,17 +34,6 @@ MOVED_FROM, MOST_MOVED = 8, 128
 """Of so many of the best measured points the discrete moves are candidates as well, and at most so many of them .."""
 FOLLOWED, REACH = 3, 0.3
 """.. each so many times more with its numbers of many values elsewhere, up to this far, most of them much nearer."""
-
-
-class Settled(NamedTuple):
-    """Where constraints hold for sure, because it was told without noise: more than a belief may say.
-
-    It does not know the latent function of a yes or no there, and every number only but for a floor of noise.
-    """
-
-    X: Float[Tensor, "n d"]
-    conditions: Bool[Tensor, " q"]
-    """Those that hold at each of these points, in the problem's order."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +54,8 @@ class Context:
     """Questions so far, measured or not."""
     seed: Seed = 0
     """Of the whole study: the same for every question."""
-    settled: Settled | None = None
+    facts: Facts | None = None
+    """Where constraints surely hold or not."""
     timings: Timings = field(default_factory=Timings)
     """How long the stages of this decision took."""
 

@@ -53,27 +53,25 @@ def unmeasured(found: Recommendation) -> str:
     return f"{what} here: measure it before you use it, with {CONFIRM}."
 
 
-def versus(other: Recommendation, better: float) -> str:
-    """What the other candidate is, and how probably the model's point is the better one of the two."""
-    if other.is_measured:
-        name, ids = one_line(other.objective), listed(other.evaluations, other.trials)
-        return (
-            f"With a probability of {better:.0%} {name} is better here than at the best measured point ({ids}), "
-            f"where it is {other.expected:.6g}: {BEST}."
-        )
+def beside_measured(measured: Recommendation) -> str:
+    """What the best measured point is, beside an answer that can be promised to be better."""
+    ids = listed(measured.evaluations, measured.trials)
+    return f"The best measured point ({ids}) can be promised to have {_promised(measured)} only: {BEST}."
+
+
+def beside_expected(inferred: Inferred, found: Recommendation, measured: Recommendation) -> str:
+    """What is expected elsewhere, beside the best measured point; nothing where that is no better."""
+    if inferred.problem.sign * (measured.expected - found.expected) <= 0:
+        return ""
+    expected = f"{one_line(found.objective)} = {found.expected:.6g} ± {found.deviation:.2g}"
     return (
-        f"The model expects {one_line(other.objective)} = {other.expected:.6g} ± {other.deviation:.2g} at a point that "
-        f"was not measured; that it is better has a probability of {better:.0%} only."
+        f"The model expects {expected} at a point that was not measured, and can promise {_promised(found)} there: no "
+        "better than here."
     )
 
 
-def promised_in_vain(model: Recommendation, broken: Sequence[Evaluation]) -> str:
-    """Why nothing is believed of a point that was not measured: the last such ones were no better."""
-    ids = " and ".join(e.named for e in broken)
-    return (
-        f"The model expects {one_line(model.objective)} = {model.expected:.6g} at a point that was not measured; but "
-        f"so it did of {ids}, which do not hold every constraint or are no better than what was measured before."
-    )
+def _promised(found: Recommendation) -> str:
+    return f"{one_line(found.objective)} = {found.promise:.6g}"
 
 
 def failed_here(failures: Sequence[Evaluation]) -> str:

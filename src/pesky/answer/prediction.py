@@ -62,6 +62,8 @@ class Prediction:
     """Of every outcome that is a number."""
     probabilities: Mapping[str, float]
     """Probability that each constraint holds, by its text."""
+    promise: float
+    """The value that the objective keeps with a probability of 90 %: at most so much, or at least where maximized."""
 
     def __str__(self) -> str:
         lines = [", ".join(f"{name} = {short(value)}" for name, value in self.params.items())]
@@ -81,6 +83,10 @@ class Expectation:
 
     outcomes: Mapping[str, float]
     probabilities: Mapping[str, float]
+
+    def holds(self, confidences: Sequence[float]) -> bool:
+        """Whether each constraint holds with its confidence."""
+        return all(p >= asked for p, asked in zip(self.probabilities.values(), confidences, strict=True))
 
 
 def expect(known: Inferred, U: Float[Tensor, "x d"], exact: Sequence[Mapping[str, float]]) -> list[Expectation]:
@@ -150,17 +156,48 @@ def predict_each(known: Inferred, U: Float[Tensor, "x d"]) -> list[Prediction]:
     own = numbers(problem, observations)
     rows = {name: row for name, row in own.items() if name not in problem.known}
     ends = intervals(observations, list(rows.values()), mean, variance.sqrt(), tails)
-    found = dict(zip(rows, ends, strict=True))
+    widths = dict(zip(rows, ends, strict=True))
 
     def outcome(name: str, at: int) -> OutcomePrediction:
         expected = believed[at].outcomes[name]
-        if name not in found or name in exact[at]:
+        if name not in widths or name in exact[at]:
             return OutcomePrediction.known(expected)
-        return _with_interval(expected, *found[name][at])
+        return _with_interval(expected, *widths[name][at])
 
+    promised = _promises(known, believed, exact, mean, variance)
     return [
-        Prediction(known.space.decode(u), {name: outcome(name, at) for name in own}, believed[at].probabilities)
-        for at, u in enumerate(U)
+        Prediction(
+            known.space.decode(u), {name: outcome(name, at) for name in own}, believed[at].probabilities, promise
+        )
+        for at, (u, promise) in enumerate(zip(U, promised, strict=True))
+    ]
+
+
+def promises(known: Inferred, U: Float[Tensor, "x d"], exact: Sequence[Mapping[str, float]]) -> list[float]:
+    """The value that the objective keeps with a probability of 90 % at each point; what is certain, as it is."""
+    believed, objective = expect(known, U, exact), known.problem.objective
+    if objective in known.problem.known or all(objective in certain for certain in exact):
+        return [each.outcomes[objective] for each in believed]
+    with threads_for(known.count), torch.no_grad():
+        return _promises(known, believed, exact, *moments_at(known.spread, U))
+
+
+def _promises(
+    known: Inferred,
+    believed: Sequence[Expectation],
+    exact: Sequence[Mapping[str, float]],
+    mean: Float[Tensor, "h j x"],
+    variance: Float[Tensor, "h j x"],
+) -> list[float]:
+    """The same of what is believed there; it is never better than what is expected."""
+    objective, sign = known.problem.objective, known.problem.sign
+    if objective in known.problem.known:
+        return [each.outcomes[objective] for each in believed]
+    tails = torch.tensor([1 - LEVEL, LEVEL], dtype=mean.dtype, device=mean.device)
+    (ends,) = intervals(known.observations, [0], mean, variance.sqrt(), tails)
+    return [
+        certain.get(objective, sign * max(sign * each.outcomes[objective], *(sign * end for end in own)))
+        for certain, each, own in zip(exact, believed, ends, strict=True)
     ]
 
 

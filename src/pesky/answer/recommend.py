@@ -1,4 +1,8 @@
-"""The recommendation that follows from what was measured, and the best of the points that were measured."""
+"""The answer, as one principle, and the best of the points that were measured (METHOD 11).
+
+Of the points that satisfy each constraint with its confidence it is the one whose objective can be promised lowest: the
+value that it keeps with a probability of 90 %, or, of a point measured without noise, its value.
+"""
 
 import math
 from collections.abc import Sequence
@@ -10,152 +14,48 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.answer import advice
-from pesky.answer.prediction import Expectation, Prediction, expect, predict_each
+from pesky.answer.prediction import Expectation, Prediction, expect, predict_each, promises
 from pesky.answer.recommendation import Recommendation
-from pesky.data.measured import MeasuredPoint, holds_all
+from pesky.data.measured import MeasuredPoint
 from pesky.inference.inferred import SAME_ANSWER, Inferred
 from pesky.numerics.runtime import threads_for
-from pesky.optimum.compare import probability_lower
 from pesky.optimum.measured import MOST_MEASURED, rank_of_some
 from pesky.optimum.recommend import HOPELESS, recommend
-from pesky.problem import Constraint, Problem
-from pesky.store import Evaluation
+from pesky.problem import Constraint
 from pesky.store.evaluation import trials_of
 
-SURE = 0.9
-"""How probably a point that nobody measured must be better than the best measured one to be recommended instead.
-
-The lowest mean of many is lower than the truth there, the more so the less the model fits: a point that is only
-expected to be better turns out worse in half of all cases."""
-TRIVIAL, TRIVIAL_IN_NOISE = 1e-5, 2e-3
-"""The part of the range of the objective's measured values that is no reason to leave a measured point; and where the
-objective has noise, which few values are known by too well."""
-LEAST_CHANCE = 0.5
-"""Where nothing holds every constraint with its confidence: how probably a measured point that did as measured must do
-so to be the answer, beside the one that most probably does. That is the best of many, and seems better than it is."""
-CONFIRMING = "confirming"
-"""What a question says of itself that confirms a recommendation."""
-LIKELY = 64
-"""Measured points that are looked at first: if any of them holds all constraints, the best one that does is there."""
-ENOUGH = 2
-"""Answers in a row that turned out to be none, from which on none that nobody measured is believed."""
+TOLERANCE = 1e-5
+"""The part of the range of the objective's measured values that is no reason to leave a measured point."""
+COMPARED = 64
+"""Measured points whose promises are compared, of those that are expected to be the best: what one takes is time."""
 
 
-def recommendation_from(inferred: Inferred) -> Recommendation:
-    """The point to use: the best one anywhere, unless it is not sure enough to be better than the best measured one."""
-    found = _better_of_two(inferred)
+def recommendation_from(inferred: Inferred, tolerance: float = TOLERANCE) -> Recommendation:
+    """The point to use, with what is to be known of it."""
+    found = _chosen(inferred, tolerance)
     besides = (advice.passed_over, advice.contradicted, advice.far_beyond, advice.untried)
-    return replace(
-        found, advice=" ".join([found.advice, *(said for each in besides for said in each(inferred, found))])
-    )
+    more = [said for each in besides for said in each(inferred, found)]
+    return replace(found, advice=" ".join([found.advice, *more]))
 
 
-def _better_of_two(inferred: Inferred) -> Recommendation:
-    """The best one anywhere or the best measured one, with the reasons."""
-    model, measured = _described(inferred, [_anywhere(inferred), _best_of(inferred, _complete(inferred))])
-    assert model is not None
-    if failures := inferred.failures_at(inferred.space.encode(model.params)):
-        if measured is None or not measured.is_confident:
-            return replace(model, advice=f"Do not rely on it: {advice.failed_here(failures)}")
-        if model.params != measured.params:
-            return replace(
-                measured, advice=f"{advice.alone(inferred, measured)} {advice.failed_elsewhere(model, failures)}"
-            )
-    if measured is None or model.params == measured.params:
-        return replace(model, advice=advice.alone(inferred, model))
-    if model.is_confident != measured.is_confident:
-        if measured.is_confident:
-            return replace(measured, advice=advice.alone(inferred, measured))
-        return replace(model, advice=f"{advice.unmeasured(model)} No measured point holds every constraint yet.")
-    if not model.is_confident:
-        is_probable = _chance(inferred, measured) >= LEAST_CHANCE * _chance(inferred, model)
-        is_preferred = is_probable or _may_be_roughness(inferred.problem)
-        found = measured if is_preferred and holds_all(inferred.problem, measured.told) else model
-        return replace(found, advice=advice.alone(inferred, found))
-    if is_no_better(inferred, model, measured, of_all=True):
-        return replace(
-            measured, advice=f"{advice.alone(inferred, measured)} No other point is expected to be better by much."
-        )
-    if not model.is_measured and not inferred.is_hypothetical and (broken := _broken_promises(inferred)):
-        return replace(measured, advice=f"{advice.alone(inferred, measured)} {advice.promised_in_vain(model, broken)}")
-    u, v = (inferred.space.encode(each.params) for each in (model, measured))
-    with threads_for(inferred.count):
-        better = float(probability_lower(inferred.spread, u, v))
-    if better >= SURE:
-        return replace(model, advice=f"{advice.unmeasured(model)} {advice.versus(measured, better)}")
-    return replace(measured, advice=f"{advice.alone(inferred, measured)} {advice.versus(model, better)}")
-
-
-def _broken_promises(inferred: Inferred) -> list[Evaluation]:
-    """The last points that were measured because they were to be the answer, if none of them turned out to be one.
-
-    One in ten or twenty may turn out so, but hardly `ENOUGH` in a row: then the model is too sure of itself, here at
-    least. With noise a point that holds may seem not to, so there it counts for nothing.
-    """
-    problem = inferred.problem
-    if not {c.outcome for c in problem.conditions} <= inferred.noiseless:
-        return []
-    told = {e.id: (e, point) for point in inferred.points for e in point.evaluations if e.kind == CONFIRMING}
-    last = [told[id_] for id_ in sorted(told)[-ENOUGH:]]
-    is_any_kept = any(_is_kept(inferred, *promise) for promise in last)
-    return [] if is_any_kept or len(last) < ENOUGH else [e for e, _ in last]
-
-
-def _is_kept(inferred: Inferred, promise: Evaluation, point: MeasuredPoint) -> bool:
-    """Whether a point holds every constraint, and no better one had been measured before it was to be the answer."""
-    problem, objective = inferred.problem, inferred.problem.objective
-    if not holds_all(problem, point.told):
-        return False
-    if objective not in point.told or objective not in inferred.noiseless:
-        return True
-    before = [
-        each.told[objective]
-        for each in inferred.points
-        if each.evaluations[0].id < promise.id and each.is_complete(problem) and holds_all(problem, each.told)
-    ]
-    return all(problem.sign * (point.told[objective] - other) <= 0 for other in before)
-
-
-def _may_be_roughness(problem: Problem) -> bool:
-    """Whether noise that probabilities of constraints rest on had to be found out: on a rough function it explains all.
-
-    Of points that held as measured they tell little then.
-    """
-    return any(problem.noise.get(c.outcome, 0.0) is None for c in problem.conditions if not c.is_yes_no)
-
-
-def _chance(inferred: Inferred, found: Recommendation) -> float:
-    """How probably all constraints hold."""
-    return math.exp(log_probability(inferred.problem.conditions, [*found.probabilities.values()]))
-
-
-def is_no_better(
-    inferred: Inferred,
-    model: Recommendation,
-    measured: Recommendation,
-    trivial: float = TRIVIAL,
-    *,
-    of_all: bool = False,
-) -> bool:
-    """Whether the model's point is expected to be better by a trifle at most, beside the values that were measured.
-
-    Beside all of them, or those where all constraints held: where they fail the objective may be decades larger. A
-    question is worth asking for less than an answer is worth changing for.
-    """
-    problem = inferred.problem
-    least = trivial if problem.objective in inferred.noiseless else max(trivial, TRIVIAL_IN_NOISE)
-    left_out = {id_ for id_, outcome in inferred.left_out if outcome == problem.objective}
-    told = [
-        point
-        for point in inferred.points
-        if problem.objective in point.told and left_out.isdisjoint(e.id for e in point.evaluations)
-    ]
-    usable = (
-        [] if of_all else [point for point in told if point.is_complete(problem) and holds_all(problem, point.told)]
-    )
-    values = [point.told[problem.objective] for point in (usable if len(usable) > 1 else told)]
-    spread = max(values) - min(values) if values else 0.0
-    return problem.sign * (measured.expected - model.expected) <= least * spread
+def _chosen(inferred: Inferred, tolerance: float) -> Recommendation:
+    """The best point anywhere, or the best measured one where that can be promised as low."""
+    anywhere, measured = _described(inferred, [_anywhere(inferred), _best_of(inferred, _complete(inferred))])
+    assert anywhere is not None
+    failures = inferred.failures_at(inferred.space.encode(anywhere.params))
+    if measured is None or (anywhere.is_confident and not measured.is_confident):
+        if failures:
+            return replace(anywhere, advice=f"Do not rely on it: {advice.failed_here(failures)}")
+        return replace(anywhere, advice=advice.alone(inferred, anywhere))
+    own = advice.alone(inferred, measured)
+    if not anywhere.is_confident or anywhere.params == measured.params:
+        return replace(measured, advice=own)
+    if failures:
+        return replace(measured, advice=f"{own} {advice.failed_elsewhere(anywhere, failures)}")
+    ahead = inferred.problem.sign * (measured.promise - anywhere.promise)
+    if ahead > tolerance * inferred.objective_range:
+        return replace(anywhere, advice=f"{advice.alone(inferred, anywhere)} {advice.beside_measured(measured)}")
+    return replace(measured, advice=f"{own} {advice.beside_expected(inferred, anywhere, measured)}".strip())
 
 
 def best_anywhere(inferred: Inferred, most: float = 1.0) -> Recommendation:
@@ -202,43 +102,32 @@ def _complete(inferred: Inferred) -> list[MeasuredPoint]:
 
 
 def _best_of(inferred: Inferred, points: Sequence[MeasuredPoint]) -> _Found | None:
-    """The best of these points; None if there is none.
+    """The one of these points that can be promised lowest; None if there is none.
 
-    By what is believed of them, since a measurement has noise; one without noise is believed as it is. Where none holds
-    every constraint with its confidence, it is the one that most probably does, of those that did as measured if any;
-    where noise had to be found out, the best of those that do half as probably.
+    Where none satisfies every constraint with its confidence, it is the one that most probably does, or, where all are
+    hopeless, the one that misses the least.
     """
     problem = inferred.problem
+    points = [point for point in points if inferred.space.contains(point.params)]
     if not points:
         return None
     U = torch.stack([inferred.encode(point.evaluations[0]) for point in points])
-    is_inside = ((U >= 0) & (U <= 1)).all(-1)
-    if not bool(is_inside.any()):
-        return None
-    U, points = U[is_inside], [point for point, is_in in zip(points, is_inside.tolist(), strict=True) if is_in]
-    order = rank_of_some(inferred.belief, U).argsort().cpu() if len(points) > LIKELY else torch.arange(len(points))
-    for most in (LIKELY, MOST_MEASURED):  # of those that hold, the order is that of the expected objective
-        some = order[:most]
-        each = expect(inferred, U[some], [inferred.certain(points[i].told) for i in some.tolist()])
-        held = [
-            all(p >= asked for p, asked in zip(e.probabilities.values(), problem.confidences, strict=True))
-            for e in each
-        ]
-        if any(held) or len(points) <= most:
-            break
-    wanted = held
-    if not any(held):
-        chance = [log_probability(problem.conditions, [*e.probabilities.values()]) for e in each]
-        alike = LEAST_CHANCE if _may_be_roughness(problem) else 1.0
-        if max(chance) < HOPELESS:  # none is more probable than another: which one misses the least
-            chance, alike = [-_shortfall(inferred, e) for e in each], 1.0
-        did = [holds_all(problem, {**each[i].outcomes, **points[at].told}) for i, at in enumerate(some.tolist())]
-        among = [own if is_so or not any(did) else -math.inf for own, is_so in zip(chance, did, strict=True)]
-        wanted = [own >= max(among) + math.log(alike) for own in among]
-    value = {i: problem.sign * each[i].outcomes[problem.objective] for i in range(len(each)) if wanted[i]}
-    chosen = min(value, key=lambda i: value[i])
-    at = int(some[chosen])
-    return _Found(U[at], held[chosen], points[at])
+    if len(points) > MOST_MEASURED:
+        some = rank_of_some(inferred.belief, U).argsort()[:MOST_MEASURED].cpu()
+        U, points = U[some], [points[i] for i in some.tolist()]
+    exact = [inferred.certain(point.told) for point in points]
+    each = expect(inferred, U, exact)
+    held = [i for i, e in enumerate(each) if e.holds(problem.confidences)]
+    if held:
+        held = sorted(held, key=lambda i: problem.sign * each[i].outcomes[problem.objective])[:COMPARED]
+        promised = promises(inferred, U[held], [exact[i] for i in held])
+        best = held[min(range(len(held)), key=lambda i: problem.sign * promised[i])]
+        return _Found(U[best], True, points[best])
+    chance = [log_probability(problem.conditions, [*e.probabilities.values()]) for e in each]
+    if max(chance) < HOPELESS:
+        chance = [-_shortfall(inferred, e) for e in each]
+    best = max(range(len(each)), key=lambda i: chance[i])
+    return _Found(U[best], False, points[best])
 
 
 def _shortfall(inferred: Inferred, expectation: Expectation) -> float:
@@ -262,7 +151,7 @@ def log_probability(conditions: Sequence[Constraint], probabilities: Sequence[fl
         own = sides.setdefault(condition.outcome, {})
         own[condition.sense] = min(p, own.get(condition.sense, 1.0))
     held = [sum(own.values()) - (len(own) - 1) for own in sides.values()]
-    return float(torch.tensor(held, dtype=torch.float64).clamp(min=1e-300).log().sum())
+    return sum(math.log(max(each, 1e-300)) for each in held)
 
 
 def _described(inferred: Inferred, each: Sequence[_Found | None]) -> list[Recommendation | None]:
@@ -282,6 +171,7 @@ def _recommendation(inferred: Inferred, found: _Found, prediction: Prediction) -
         expected=value.mean,
         deviation=value.deviation,
         interval=value.interval,
+        promise=prediction.promise,
         probabilities=prediction.probabilities,
         is_confident=found.is_confident,
         is_measured=measured is not None and measured.is_complete(problem),

@@ -23,6 +23,8 @@ class Recommendation:
     """Standard deviation of what is believed of it: of the function, not of a measurement with its noise."""
     interval: tuple[float, float]
     """Holds the objective's value with a probability of 90 %."""
+    promise: float
+    """The value that the objective keeps with a probability of 90 %: at most so much, or at least where maximized."""
     probabilities: Mapping[str, float]
     """Probability that each constraint holds, by its text."""
     is_confident: bool
@@ -50,6 +52,7 @@ class Recommendation:
             "expected": self.expected,
             "deviation": self.deviation,
             "interval": list(self.interval),
+            "promise": self.promise,
             "probabilities": dict(self.probabilities),
             "is_confident": self.is_confident,
             "is_measured": self.is_measured,

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.data.formatting import first_line
-from pesky.data.measured import MeasuredPoint
+from pesky.data.measured import MeasuredPoint, holds_all
 from pesky.data.outliers import Outlier, Place
 from pesky.data.snapshot import Snapshot
 from pesky.errors import DataError
@@ -126,6 +126,14 @@ class Inferred:
     def is_at(self, evaluation: Evaluation, u: Float[Tensor, " d"]) -> bool:
         """Whether an evaluation is of this point."""
         return bool((self.encode(evaluation) - u).abs().amax() < SAME_ANSWER)
+
+    @cached_property
+    def objective_range(self) -> float:
+        """The range of the objective's measured values: where all constraints held, if there are two such points."""
+        told = [point for point in self.points if self.problem.objective in point.told]
+        held = [point for point in told if point.is_complete(self.problem) and holds_all(self.problem, point.told)]
+        values = [point.told[self.problem.objective] for point in (held if len(held) > 1 else told)]
+        return max(values) - min(values) if values else 0.0
 
     # -- what is certain ---------------------------------------------------------------------------------------------
 

@@ -4,12 +4,11 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from itertools import takewhile
 from math import exp
 from typing import ClassVar
 
 from pesky.answer.prediction import constraint_texts
-from pesky.answer.recommend import TRIVIAL, best_anywhere, best_from, best_of, is_no_better, log_probability
+from pesky.answer.recommend import TOLERANCE, best_anywhere, best_from, best_of, log_probability
 from pesky.answer.recommendation import Recommendation
 from pesky.inference.inferred import Inferred
 from pesky.problem import Problem
@@ -23,7 +22,6 @@ log = logging.getLogger("pesky")
 
 ATTEMPTS = 2
 """How often what fails is tried at a point; what is learnt of failures is once enough."""
-FOR_THE_ANSWER = "confirming", "improving"
 
 
 @dataclass(frozen=True)
@@ -113,21 +111,25 @@ def affordable_now(situation: Situation, share: float) -> float | None:
 
 
 def allowance(evaluations: Mapping[int, Evaluation], problem: Problem, share: float) -> float:
-    """What may be spent on the answer now: a point, once the queries since the last one have cost its multiple.
+    """What may be spent on the answer now: a point, each time that all queries have cost so many points more.
 
-    So it takes no more than its share of all queries, the initial ones aside, and never several points in a row.
+    What is asked since counts, whatever it was: so it takes no more than its share, and never several points in a row.
     """
-    asked = [e for e in evaluations.values() if e.kind != "initial"]
     point = sum(typical_price(task, evaluations, problem) for task in problem.tasks)
-    spent = 0.0
-    while asked and asked[-1].kind in FOR_THE_ANSWER:
-        spent += cost_of(asked.pop(), problem)
-    since = sum(cost_of(e, problem) for e in takewhile(lambda e: e.kind not in FOR_THE_ANSWER, reversed(asked)))
-    left = min(share * (since + point) * (1 + 1e-9), point) - spent
-    return left if spent or left >= point else 0.0
+    spent, begun = 0.0, 0.0
+    for e in evaluations.values():
+        before, spent = spent, spent + cost_of(e, problem)
+        if int(share * spent / point + 1e-9) > int(share * before / point + 1e-9):
+            begun = spent
+    return max(point * (1 + 1e-9) - (spent - begun), 0.0) if begun else 0.0
 
 
-def beats_measured(inferred: Inferred, target: Recommendation, trivial: float = TRIVIAL) -> bool:
+def is_no_better(inferred: Inferred, target: Recommendation, other: Recommendation, trivial: float = TOLERANCE) -> bool:
+    """Whether a point is expected to be better than another by no more than this part of the measured range."""
+    return inferred.problem.sign * (other.expected - target.expected) <= trivial * inferred.objective_range
+
+
+def beats_measured(inferred: Inferred, target: Recommendation, trivial: float = TOLERANCE) -> bool:
     """Whether it is better, by more than what does not matter, than every point that was measured and may be used."""
     measured = best_from(inferred)
     return measured is None or not measured.is_confident or not is_no_better(inferred, target, measured, trivial)

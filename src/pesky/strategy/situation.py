@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from pesky.acquire.base import AcquisitionFunction, Context, Rule, Settled
+from pesky.acquire.base import AcquisitionFunction, Context, Rule
 from pesky.answer.recommend import recommendation_from
 from pesky.answer.recommendation import Recommendation
 from pesky.data.outliers import Outlier
@@ -236,9 +236,9 @@ class Situation:
     def context(self, inferred: Inferred | None = None) -> Context:
         """What a rule looks at, with random numbers of this query alone."""
         found = self.inferred if inferred is None else inferred
-        settled, awaited = _settled(found), self.snapshot.pending
-        count, seed = len(self.evaluations), self.inference.seed
-        return Context(found.belief, self.space, self._confidence, self.generator(), awaited, count, seed, settled)
+        count, seed, awaited = len(self.evaluations), self.inference.seed, self.snapshot.pending
+        given = (found.belief, self.space, self._confidence, self.generator(), awaited, count, seed, found.facts)
+        return Context(*given)
 
     def generator(self) -> torch.Generator:
         """The random numbers of this query alone."""
@@ -271,23 +271,6 @@ class Situation:
     def params_of(self, best: Decision) -> dict[str, Option]:
         """The point of a decision, in the problem's own units."""
         return self.space.decode(best.u if self.region is None else self.region.nearest(best.u))
-
-
-def _settled(inferred: Inferred) -> Settled | None:
-    """The points where every constraint on an outcome without noise was told, and holds; None if there are none."""
-    conditions = inferred.problem.conditions
-    is_exact = [condition.outcome in inferred.noiseless for condition in conditions]
-    wanted = [condition for condition, exact in zip(conditions, is_exact, strict=True) if exact]
-    if not wanted:
-        return None
-    points, space = inferred.snapshot.points, inferred.space
-    held = [
-        point.evaluations[0]
-        for point in inferred.snapshot.measured
-        if space.contains(point.params)
-        and all(c.outcome in point.told and c.holds(point.told[c.outcome]) for c in wanted)
-    ]
-    return Settled(points.stack(held), torch.tensor(is_exact, device=points.device)) if held else None
 
 
 def _is_same(acquisition: AcquisitionFunction, before: AcquisitionFunction) -> bool:

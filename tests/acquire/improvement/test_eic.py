@@ -13,7 +13,6 @@ from torch import Tensor
 
 from benchmarks.as_botorch import as_botorch
 from pesky.acquire import BotorchAcquisition
-from pesky.acquire.base import Settled
 from pesky.acquire.improvement.eic import ConstrainedExpectedImprovement, ExpectedImprovement, log_noise_factor
 from pesky.acquire.improvement.incumbent import Incumbent, ProbabilityOfFeasibility, log_feasibility, log_improvement
 from pesky.acquire.maximize import Effort, maximize
@@ -22,6 +21,7 @@ from pesky.likelihood import Likelihoods
 from pesky.likelihood.probit import YES_NO_NOISE
 from pesky.model import GaussianProcess
 from pesky.model.botorch import BotorchBelief
+from pesky.optimum.assessment import Facts
 from pesky.optimum.recommend import recommend
 
 PLAIN = ExpectedImprovement(noise_factor=False)
@@ -181,12 +181,14 @@ def test_where_everything_is_known_to_hold_there_is_an_incumbent_whatever_is_bel
     belief = infeasible()
     assert isinstance(PLAIN.acquisition(context(belief)), ProbabilityOfFeasibility)
     held = belief.points[[1, 4, 6]]
-    known = replace(context(belief), settled=Settled(held, torch.tensor([True, True])))
+    every, none = torch.ones(2, belief.points.shape[-1], dtype=torch.bool), torch.zeros(2, 3, dtype=torch.bool)
+    known = replace(context(belief), facts=Facts(held, every, ~none, none))
     acquisition = PLAIN.acquisition(known)
     assert isinstance(acquisition, ConstrainedExpectedImprovement)
     torch.testing.assert_close(acquisition.eta, belief.mean(held)[0].min())
     # the rest is a matter of belief
-    part = replace(context(belief), settled=Settled(held, torch.tensor([True, False])))
+    first = torch.tensor([[True], [False]]).expand(2, 3)
+    part = replace(context(belief), facts=Facts(held, every, first, none))
     assert isinstance(PLAIN.acquisition(part), ProbabilityOfFeasibility)
 
 

@@ -41,25 +41,11 @@ def find_incumbent(belief: Belief, context: Context) -> Incumbent:
 
     The point is one for all hyperparameter samples; `belief` is the context's, or what it will be: `with_pending`.
     """
-    advice = recommend(belief, context.space, context.confidence, context.draw_seed())
-    u, exists = advice.u, advice.is_confident
+    advice = recommend(belief, context.space, context.confidence, context.draw_seed(), context.facts)
+    u = advice.u
     with torch.no_grad():
-        if (held := _best_settled(belief, context)) is not None:
-            here, there = assess(belief, torch.stack([u, held]), context.confidence).mean
-            if not bool(exists) or there < here:
-                u, exists = held, torch.ones_like(exists)
         eta = belief.mean(for_hyper_samples(belief, u[..., None, :]))[..., 0, 0]
-    return Incumbent(u, eta, exists)
-
-
-def _best_settled(belief: Belief, context: Context) -> Float[Tensor, " d"] | None:
-    """The lowest expected objective of the points where some constraints are settled, and the others hold, too."""
-    if context.settled is None:
-        return None
-    X, conditions = context.settled
-    now = assess(belief, X, context.confidence)
-    holds = ((now.margin >= 0) | conditions[:, None]).all(-2)
-    return X[torch.where(holds, now.mean, torch.inf).argmin()] if bool(holds.any()) else None
+    return Incumbent(u, eta, advice.is_confident)
 
 
 def log_improvement(
