@@ -90,6 +90,48 @@ def test_names_that_mlflow_does_not_take_are_written_otherwise(uri: str):
     assert run.data.metrics["ü"] == 2.0
 
 
+HOSTILE = {
+    "mlflow.parentRunId": "0" * 32, "mlflow.runName": "another", "mlflow.user": "root", "team": "b",
+    "pesky.state": "lost", "../../up": "a", "/etc/passwd": "b", "/": "c", "./": "d", "a//b": "e",
+    "note": "<script>alert(1)</script>\x1b]0;owned\x07", "=1+1": "\0",
+}  # fmt: skip
+
+
+def test_what_a_program_told_moves_no_run_and_hides_no_result(
+    uri: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    """Names that MLflow would take for its own, or for files elsewhere: it refuses a run for one of these."""
+    kinds = Choice(["a\x1b[2J", "b\x1b[2J"])
+    s = quick(Problem({"../../x": Real(0, 1), "/y": kinds}, minimize="..", constraints=["/c >= 0"]), name="../../net")
+    s.run(
+        lambda params: {"..": 1.0, "/c": 2.0, **HOSTILE}, budget=1, callbacks=[MLflowCallback(uri, tags={"team": "a"})]
+    )
+    assert "the callback" not in caplog.text
+    (run,) = runs(uri, "../../net")
+    assert run.info.status == "FINISHED"
+    assert {"__", "_c"} <= run.data.metrics.keys()
+    assert run.data.params.keys() == {"______x", "_y"}
+    own = {"mlflow.runName": "../../net 0 all", "team": "a", "pesky.state": "done", "pesky.study": "../../net"}
+    assert own.items() <= run.data.tags.items()
+    assert {key for key in run.data.tags if key.startswith("mlflow.")} == {"mlflow.runName"}
+    assert run.data.tags["attribute.mlflow.parentRunId"] == "0" * 32
+    texts = " ".join([*run.data.tags.values(), *run.data.params.values()])
+    assert not {"\x1b", "\x07", "\0"} & set(texts)
+    assert [path.name for path in tmp_path.iterdir()] == ["runs"]
+
+
+def test_nothing_that_mlflow_keeps_reaches_a_study(uri: str):
+    s = quick(name="net")
+    s.run(measure, budget=1, callbacks=[MLflowCallback(uri)])
+    client, (run,) = MlflowClient(uri), runs(uri, "net")
+    client.set_tag(run.info.run_id, "pesky.state", "failed")
+    client.log_metric(run.info.run_id, "f", -1e9)
+    before = dict(s.evaluations[0].outcomes)
+    s.run(measure, budget=2, callbacks=[MLflowCallback(uri)])
+    assert dict(s.evaluations[0].outcomes) == before
+    assert len(s.evaluations) == 2
+
+
 def test_a_store_that_cannot_be_opened_ends_nothing(caplog: pytest.LogCaptureFixture, tmp_path: Path):
     s = quick()
     with caplog.at_level(logging.WARNING, "pesky"):

@@ -1,5 +1,6 @@
 """A callback that keeps each evaluation as a run in MLflow: its parameters, outcomes and what became of it."""
 
+import posixpath
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,6 +9,7 @@ from pesky.errors import PeskyError, ProblemError
 from pesky.extras import to_install
 from pesky.store import Evaluation, State
 from pesky.study import Study
+from pesky.text import visible
 
 try:
     import mlflow
@@ -20,6 +22,8 @@ except ImportError as missing:
 
 __all__ = ["MLflowCallback"]
 
+RESERVED = "mlflow."
+"""What the names of MLflow's own tags begin with."""
 LONGEST = 5000
 """Characters of a text that every tracking server takes."""
 
@@ -56,12 +60,13 @@ class MLflowCallback:
         """Keep the evaluation as a run that has ended."""
         e, client = evaluation, MlflowClient(self._tracking_uri)
         parent = mlflow.active_run() if self._tracking_uri in (None, mlflow.get_tracking_uri()) else None
-        tags = self._tags | _tags(study, e) | ({} if parent is None else {"mlflow.parentRunId": parent.info.run_id})
+        below = {} if parent is None else {"mlflow.parentRunId": parent.info.run_id}
+        tags = _attributes(e) | self._tags | _tags(study, e) | below
         began, ended = e.asked if e.began is None else e.began, e.began if e.ended is None else e.ended
         run = client.create_run(
             parent.info.experiment_id if parent is not None else self._experiment_id(client, study),
             start_time=_milliseconds(began),
-            run_name=f"{study.name} {e.id} {e.task}",
+            run_name=_text(f"{study.name} {e.id} {e.task}"),
         )
         when = _milliseconds(began if ended is None else ended)
         try:  # whatever the server does not take, a run has its end
@@ -102,24 +107,31 @@ def _tags(study: Study, e: Evaluation) -> dict[str, object]:
         "pesky.worker": e.worker,
         "pesky.error": e.error,
     }
-    return dict(e.attributes) | {key: value for key, value in ours.items() if value is not None}
+    return {key: value for key, value in ours.items() if value is not None}
+
+
+def _attributes(e: Evaluation) -> dict[str, object]:
+    """What a measurement told besides, under names that are not MLflow's: those decide where a run is and whose."""
+    return {f"attribute.{key}" if key.startswith(RESERVED) else key: value for key, value in e.attributes.items()}
 
 
 def _keys(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The same by names that MLflow takes: letters, digits, blanks and _ - . / are left as they are."""
+    """The same by names that MLflow takes: letters, digits, blanks and _ - . / stay as they are, but not in a path."""
     return dict(zip(_names(given), given.values(), strict=True))
 
 
 def _names(given: Iterable[str]) -> list[str]:
     found: list[str] = []
     for key in given:
-        name = re.sub(r"[^\w\-./ ]", "_", key)[:240]
+        name = re.sub(r"[^\w\-./ ]", "_", key)[:240] or "_"
+        if name.startswith(("/", "..")) or name == "." or posixpath.normpath(name) != name:
+            name = re.sub(r"[./]", "_", name)  # MLflow would take it for a file elsewhere, and refuse the whole run
         found.append(name if name not in found else f"{name}_{len(found)}")
     return found
 
 
 def _text(value: object) -> str:
-    return str(value)[:LONGEST]
+    return visible(str(value))[:LONGEST]
 
 
 def _milliseconds(seconds: float | None) -> int:
