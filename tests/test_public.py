@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 PUBLIC = {
     "pesky": """
         Budget Choice Constraint DataError Ending Evaluation FixedHyperparameters GP Integer Outcome PeskyError Problem
-        ProblemError Progress Real Recommendation Resource StorageError Study Task
+        ProblemError Progress Real Recommendation Resource StorageError Strategy Study Task
     """,
     "pesky.acquire": """
         AcquisitionFunction AugmentedLagrangian BotorchAcquisition Context DEFAULT DynamicGrid EP ExpectedImprovement
@@ -39,6 +39,9 @@ PUBLIC = {
     "pesky.store": """
         Attempt Cause Change Correction Datum Evaluation Limit MemoryStore ProblemRecord Question Refusal State Store
         StudyRecord open_store
+    """,
+    "pesky.strategy": """
+        Acquire CheckModel Confirm CoverOptions Improve Initial Query Reason SeekFeasible Situation Step Strategy
     """,
     "pesky.study": """
         Budget Ending Exhausted Explanation OutcomePrediction Outlier Prediction Progress Recommendation Study Tradeoff

@@ -59,7 +59,7 @@ def test_check_sums_up_what_is_asked(pesky, project):
         "subject to x <= 2, which holds everywhere",
         "over k: one of a, b",
         "all measures f, c by hand (`pesky ask`, `pesky tell`), at a cost of 1\n",
-        "asked by the rule pesc, unless the study is stored with another\n",
+        "asked by the default strategy, unless the study is stored with another\n",
         "until 3 evaluations",
         "kept in study.db",
     ):

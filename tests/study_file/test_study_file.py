@@ -100,8 +100,8 @@ def test_everything_that_is_said_arrives(tmp_path):
     assert file.budget.model_dump() == limits
     assert file.run.model_dump() == {
         "workers": 2, "seed": 7, "initial": 4, "rule": None, "setting": "paper", "samples": None,
-        "min_probability": 0.5, "deciding_share": 0.25, "confirming_share": 0.2, "device": "cpu", "lease": 30,
-        "attempts": 2, "losses": 7,
+        "min_probability": 0.5, "deciding_share": 0.25, "confirming_share": None, "tolerance": None, "device": "cpu",
+        "lease": 30, "attempts": 2, "losses": 7,
     }  # fmt: skip
     assert pickle.loads(pickle.dumps(file)) == file
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from pesky.answer import advice
 from pesky.answer.prediction import Expectation, Prediction, expect, predict_each, promises
 from pesky.answer.recommendation import Recommendation
-from pesky.data.measured import MeasuredPoint
+from pesky.data.measured import MeasuredPoint, holds_all
 from pesky.inference.inferred import SAME_ANSWER, Inferred
 from pesky.numerics.runtime import threads_for
 from pesky.optimum.measured import MOST_MEASURED, rank_of_some
@@ -24,21 +24,19 @@ from pesky.optimum.recommend import HOPELESS, recommend
 from pesky.problem import Constraint
 from pesky.store.evaluation import trials_of
 
-TOLERANCE = 1e-5
-"""The part of the range of the objective's measured values that is no reason to leave a measured point."""
 COMPARED = 64
 """Measured points whose promises are compared, of those that are expected to be the best: what one takes is time."""
 
 
-def recommendation_from(inferred: Inferred, tolerance: float = TOLERANCE) -> Recommendation:
+def recommendation_from(inferred: Inferred) -> Recommendation:
     """The point to use, with what is to be known of it."""
-    found = _chosen(inferred, tolerance)
+    found = _chosen(inferred)
     besides = (advice.passed_over, advice.contradicted, advice.far_beyond, advice.untried)
     more = [said for each in besides for said in each(inferred, found)]
     return replace(found, advice=" ".join([found.advice, *more]))
 
 
-def _chosen(inferred: Inferred, tolerance: float) -> Recommendation:
+def _chosen(inferred: Inferred) -> Recommendation:
     """The best point anywhere, or the best measured one where that can be promised as low."""
     anywhere, measured = _described(inferred, [_anywhere(inferred), _best_of(inferred, _complete(inferred))])
     assert anywhere is not None
@@ -53,7 +51,7 @@ def _chosen(inferred: Inferred, tolerance: float) -> Recommendation:
     if failures:
         return replace(measured, advice=f"{own} {advice.failed_elsewhere(anywhere, failures)}")
     ahead = inferred.problem.sign * (measured.promise - anywhere.promise)
-    if ahead > tolerance * inferred.objective_range:
+    if ahead > inferred.tolerance * inferred.objective_range:
         return replace(anywhere, advice=f"{advice.alone(inferred, anywhere)} {advice.beside_measured(measured)}")
     return replace(measured, advice=f"{own} {advice.beside_expected(inferred, anywhere, measured)}".strip())
 
@@ -104,8 +102,8 @@ def _complete(inferred: Inferred) -> list[MeasuredPoint]:
 def _best_of(inferred: Inferred, points: Sequence[MeasuredPoint]) -> _Found | None:
     """The one of these points that can be promised lowest; None if there is none.
 
-    Where none satisfies every constraint with its confidence, it is the one that most probably does, or, where all are
-    hopeless, the one that misses the least.
+    Where none satisfies every constraint with its confidence, it is the one that most probably does, of those that did
+    as measured if any; or, where all are hopeless, the one that misses the least.
     """
     problem = inferred.problem
     points = [point for point in points if inferred.space.contains(point.params)]
@@ -126,7 +124,8 @@ def _best_of(inferred: Inferred, points: Sequence[MeasuredPoint]) -> _Found | No
     chance = [log_probability(problem.conditions, [*e.probabilities.values()]) for e in each]
     if max(chance) < HOPELESS:
         chance = [-_shortfall(inferred, e) for e in each]
-    best = max(range(len(each)), key=lambda i: chance[i])
+    did = [holds_all(problem, {**e.outcomes, **point.told}) for e, point in zip(each, points, strict=True)]
+    best = max(range(len(each)), key=lambda i: (did[i], chance[i]))
     return _Found(U[best], False, points[best])
 
 
@@ -173,7 +172,8 @@ def _recommendation(inferred: Inferred, found: _Found, prediction: Prediction) -
         interval=value.interval,
         promise=prediction.promise,
         probabilities=prediction.probabilities,
-        is_confident=found.is_confident,
+        # a fact is one within SAME_ANSWER of where it was measured; the search takes closer points apart
+        is_confident=found.is_confident and all(prediction.probabilities.values()),
         is_measured=measured is not None and measured.is_complete(problem),
         evaluations=ids,
         trials={} if measured is None else trials_of(measured.evaluations),

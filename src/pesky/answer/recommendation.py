@@ -1,5 +1,6 @@
 """The answer of a study, how sure it is, and what it rests on."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -23,8 +24,6 @@ class Recommendation:
     """Standard deviation of what is believed of it: of the function, not of a measurement with its noise."""
     interval: tuple[float, float]
     """Holds the objective's value with a probability of 90 %."""
-    promise: float
-    """The value that the objective keeps with a probability of 90 %: at most so much, or at least where maximized."""
     probabilities: Mapping[str, float]
     """Probability that each constraint holds, by its text."""
     is_confident: bool
@@ -43,6 +42,8 @@ class Recommendation:
     """How far the nearest other measured point is, as the largest difference in a parameter's share of its range."""
     advice: str = ""
     """Whether to use it as it is, and why."""
+    promise: float = math.nan
+    """The value that the objective keeps with a probability of 90 %: at most so much, or at least where maximized."""
 
     def to_dict(self) -> dict[str, object]:
         """Its fields as plain data."""

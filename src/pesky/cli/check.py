@@ -10,7 +10,6 @@ from pesky.cli.arguments import AsJson, StudyPath
 
 if TYPE_CHECKING:
     from pesky.study_file import StudyFile
-    from pesky.study_file.tables import RunTable
 
 
 def check(study: StudyPath, json: AsJson = False) -> None:
@@ -63,15 +62,19 @@ def summary(file: "StudyFile") -> Iterator[str]:
         yield f"  {name} is known, by {function}"
     for name, resource in problem.resources.items():
         yield f"  {name} runs {', '.join(resource.tasks)}, {resource.slots} at once"
-    yield f"  asked by the rule {_rule_in_words(file.run)}"
+    yield f"  asked by {_strategy_in_words(file)}"
     limits = [f"{limit:g} {what}" for what, limit in file.budget.model_dump(exclude_none=True).items()]
     yield f"  until {' or '.join(limits)}" if limits else "  without a [budget], which `pesky run` needs"
     yield f"  kept in {storage_shown(file.storage)}"
     yield "no mistakes found"
 
 
-def _rule_in_words(run: "RunTable") -> str:
-    """The name of the rule; a study that is stored keeps its own where the file says nothing of it."""
-    if run.rule is None and run.setting is None and run.samples is None:
-        return "pesc, unless the study is stored with another"
-    return str(run.rule["name"]) if isinstance(run.rule, dict) else run.rule or "pesc"
+def _strategy_in_words(file: "StudyFile") -> str:
+    """The strategy and the rule that the file names; a study that is stored keeps its own where it names none."""
+    run = file.run
+    named = "" if file.strategy is None else "steps of its own" if isinstance(file.strategy, list) else file.strategy
+    rule = str(run.rule["name"]) if isinstance(run.rule, dict) else run.rule
+    if rule is None and (run.setting is not None or run.samples is not None):
+        rule = "pesc"
+    said = [f"the strategy {named}" if named else "", f"the rule {rule}" if rule else ""]
+    return " with ".join(filter(None, said)) or "the default strategy, unless the study is stored with another"

@@ -16,7 +16,7 @@ from pesky.data.outliers import Announcer, Outlier, Place
 from pesky.data.points import Points
 from pesky.data.slips import hopeless
 from pesky.data.snapshot import Snapshot
-from pesky.inference.inferred import Inferred
+from pesky.inference.inferred import TOLERANCE, Inferred
 from pesky.model.belief import Belief, for_hyper_samples, over_hyper_samples
 from pesky.model.exact import with_exact_rows, without_exact_rows
 from pesky.model.gp import GaussianProcess
@@ -66,8 +66,9 @@ class Inference:
         seed: int,
         announcer: Announcer | None = None,
         device: torch.device | str = "cpu",
+        tolerance: float = TOLERANCE,
     ) -> None:
-        self.problem, self.space, self.model, self.seed = problem, space, model, seed
+        self.problem, self.space, self.model, self.seed, self.tolerance = problem, space, model, seed, tolerance
         self.points = Points(space, device)
         self._announcer = Announcer() if announcer is None else announcer
         self._last: Fit | None = None
@@ -76,7 +77,8 @@ class Inference:
 
     def anew(self) -> "Inference":
         """The same models, which have seen nothing yet: to look at some of the data disturbs nothing here."""
-        return Inference(self.problem, self.space, self.model, self.seed, Announcer(is_silent=True), self.points.device)
+        silent, device = Announcer(is_silent=True), self.points.device
+        return Inference(self.problem, self.space, self.model, self.seed, silent, device, self.tolerance)
 
     def snapshot(self, evaluations: Mapping[int, Evaluation]) -> Snapshot:
         """All that is known of these evaluations."""
@@ -128,7 +130,8 @@ class Inference:
         with threads_for(len(snapshot.learnt)):
             belief, spread = (self.condition(each, o) for each in (before.belief, before.spread))
         noisy = replace(o, noise=before.observations.noise)
-        return Inferred(snapshot, noisy, before.outliers, before.seed, lambda: belief, lambda: spread)
+        made = lambda: belief, lambda: spread
+        return Inferred(snapshot, noisy, before.outliers, before.seed, *made, self.tolerance)
 
     @property
     def left_out(self) -> tuple[Outlier, ...]:
@@ -183,7 +186,7 @@ class Inference:
         due = None if before is None or self._is_chain else before.due or before
         believe = cache(condition)
         spread = cache(lambda: self._spread(believe(), o, len(snapshot.key)))
-        found = Fit(snapshot, o, (), self.seed, believe, spread, False, fitted, acquitted, due)
+        found = Fit(snapshot, o, (), self.seed, believe, spread, self.tolerance, fitted, acquitted, due)
         described = (self._described(learnt[id_], outcome, found.belief, o) for id_, outcome in sorted(left_out))
         return replace(found, outliers=tuple(described)) if left_out else found
 

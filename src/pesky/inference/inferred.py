@@ -26,6 +26,8 @@ from pesky.wording import counted
 
 SAME_ANSWER = 1e-6
 """Points closer than this in every column are the same to a recommendation."""
+TOLERANCE = 1e-5
+"""The part of the range of the objective's measured values that does not matter, unless a study says otherwise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +43,8 @@ class Inferred:
     make_belief: Callable[[], Belief]
     """Makes it once: see `belief`, and `spread` below it."""
     make_spread: Callable[[], Belief]
-    is_hypothetical: bool = False
-    """Whether thresholds are others than those that questions were asked under."""
+    tolerance: float = TOLERANCE
+    """The part of the range of the objective's measured values that is no reason to leave a measured point."""
 
     @property
     def belief(self) -> Belief:
@@ -95,7 +97,7 @@ class Inferred:
         problem = replace(self.problem, constraints=constraints)
         conditions = conditions_of(problem, self.observations, always=True)
         snapshot, belief = replace(self.snapshot, problem=problem), with_conditions(self.belief, conditions)
-        return replace(self, snapshot=snapshot, make_belief=lambda: belief, is_hypothetical=True)
+        return replace(self, snapshot=snapshot, make_belief=lambda: belief)
 
     # -- what was measured -------------------------------------------------------------------------------------------
 

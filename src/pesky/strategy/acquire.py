@@ -1,7 +1,8 @@
 """Acquire: what a rule finds worth most for its price."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pesky.acquire.base import Rule
 from pesky.acquire.registry import rule_of
@@ -35,7 +36,7 @@ class Acquire(Step):
         "thompson": "one of the samples of the solution, for lack of time",
     }
 
-    rule: Rule = field(default_factory=_default)
+    rule: Rule | str | Mapping[str, Any] = field(default_factory=_default)
     """Or its name, or a mapping of its name and options."""
     deciding_share: float | None = None
 
@@ -56,14 +57,14 @@ class Acquire(Step):
         """One of the samples of x* that the last full decision had."""
         full = situation.last.full
         assert full is not None
-        values = TaskValues(full.context, self.rule, full.acquisition, situation.options)
+        values = TaskValues(full.context, situation.rule, full.acquisition, situation.options)
         if situation.tasks not in full.at_optima:
             full.at_optima[situation.tasks] = values_at_optima(values)
         masks = Masks(situation.min_probability, None, situation.duplicates)
         generator = situation.generator()
         best = select_optimum(values, full.at_optima[situation.tasks], situation.snapshot.asked, generator, masks)
         situation.last.decision = best
-        return situation.query_at(best, Reason("thompson", {"rule": self.rule.name}))
+        return situation.query_at(best, Reason("thompson", {"rule": situation.rule.name}))
 
     def to_plain(self) -> dict[str, object]:
-        return {**super().to_plain(), "rule": self.rule.to_plain()}
+        return {**super().to_plain(), "rule": rule_of(self.rule).to_plain()}

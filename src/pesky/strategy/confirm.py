@@ -8,7 +8,7 @@ from math import exp
 from typing import ClassVar
 
 from pesky.answer.prediction import constraint_texts
-from pesky.answer.recommend import TOLERANCE, best_anywhere, best_from, best_of, log_probability
+from pesky.answer.recommend import best_anywhere, best_from, best_of, log_probability
 from pesky.answer.recommendation import Recommendation
 from pesky.inference.inferred import Inferred
 from pesky.problem import Problem
@@ -20,6 +20,8 @@ from pesky.strategy.step import Step
 
 log = logging.getLogger("pesky")
 
+ROUNDING = 1e-9
+"""How far a sum of costs may be off."""
 ATTEMPTS = 2
 """How often what fails is tried at a point; what is learnt of failures is once enough."""
 
@@ -111,28 +113,31 @@ def affordable_now(situation: Situation, share: float) -> float | None:
 
 
 def allowance(evaluations: Mapping[int, Evaluation], problem: Problem, share: float) -> float:
-    """What may be spent on the answer now: a point, each time that all queries have cost so many points more.
+    """What may be spent on the answer now: a point, each time that with it all queries cost so many points more.
 
-    What is asked since counts, whatever it was: so it takes no more than its share, and never several points in a row.
+    With a share of a fifth and a price of 1 that is every fifth query. What is asked since counts, whatever it was: so
+    it takes no more than its share, and never several points in a row.
     """
     point = sum(typical_price(task, evaluations, problem) for task in problem.tasks)
-    spent, begun = 0.0, 0.0
+    spent, most, points = 0.0, 0.0, 0
     for e in evaluations.values():
-        before, spent = spent, spent + cost_of(e, problem)
-        if int(share * spent / point + 1e-9) > int(share * before / point + 1e-9):
-            begun = spent
-    return max(point * (1 + 1e-9) - (spent - begun), 0.0) if begun else 0.0
+        spent += cost_of(e, problem)
+        if (due := int(share * (spent / point + 1) + ROUNDING)) > points:
+            most, points = spent + point, due
+    left = most - spent
+    return left * (1 + ROUNDING) if left > ROUNDING * point else 0.0
 
 
-def is_no_better(inferred: Inferred, target: Recommendation, other: Recommendation, trivial: float = TOLERANCE) -> bool:
-    """Whether a point is expected to be better than another by no more than this part of the measured range."""
-    return inferred.problem.sign * (other.expected - target.expected) <= trivial * inferred.objective_range
+def is_no_better(inferred: Inferred, target: Recommendation, other: Recommendation, by: float | None = None) -> bool:
+    """Whether a point is expected to be better than another by no more than a part of the measured range."""
+    least = inferred.tolerance if by is None else by
+    return inferred.problem.sign * (other.expected - target.expected) <= least * inferred.objective_range
 
 
-def beats_measured(inferred: Inferred, target: Recommendation, trivial: float = TOLERANCE) -> bool:
+def beats_measured(inferred: Inferred, target: Recommendation, by: float | None = None) -> bool:
     """Whether it is better, by more than what does not matter, than every point that was measured and may be used."""
     measured = best_from(inferred)
-    return measured is None or not measured.is_confident or not is_no_better(inferred, target, measured, trivial)
+    return measured is None or not measured.is_confident or not is_no_better(inferred, target, measured, by)
 
 
 def _left_at(target: Recommendation, inferred: Inferred, situation: Situation) -> Query | None:

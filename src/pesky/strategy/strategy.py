@@ -46,7 +46,7 @@ class Strategy:
     def default(cls, rule: Any = "pesc") -> "Strategy":
         """What a study asks by, unless told otherwise."""
         acquire = Acquire(rule)
-        if not acquire.rule.learns:
+        if not rule_of(rule).learns:
             return cls([Initial(), Confirm(share=0.0), acquire])
         return cls([Initial(), CoverOptions(), Confirm(), Improve(), SeekFeasible(), CheckModel(), acquire])
 
@@ -95,7 +95,7 @@ class Strategy:
     @property
     def rule(self) -> Rule:
         """The rule that asks where no other step does."""
-        return self.acquire.rule
+        return rule_of(self.acquire.rule)
 
     def changed(
         self,

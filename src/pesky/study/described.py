@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pesky.answer.recommendation import Recommendation
 from pesky.markup import facts, sparkline
 from pesky.problem import Problem
-from pesky.run.best import BestMeasured, best_measured
+from pesky.run.best import BestMeasured, best_measured, is_exact, name_of_best
 from pesky.store import Evaluation, MemoryStore, State, Store
 from pesky.wording import counted
 
@@ -20,12 +20,12 @@ def described(name: str, problem: Problem, evaluations: Collection[Evaluation], 
     counts = _counts(evaluations)
     place = "in memory" if isinstance(store, MemoryStore) else f"in {store!r}"
     best = best_measured(problem, evaluations)
-    found = "" if best is None else f"; best measured {problem.objective} {best:.6g}"
+    found = "" if best is None else f"; {name_of_best(exact=is_exact(problem))} {problem.objective} {best:.6g}"
     return f"<Study {name!r} {place}: {goal} {problem.objective}{limits}; {', '.join(counts)}{found}>"
 
 
 def shown(name: str, problem: Problem, evaluations: Collection[Evaluation], answer: Recommendation | None) -> str:
-    """The same as HTML: what is asked, how far it is, the best measured values in their order, and the answer."""
+    """The same as HTML: what is asked, how far it is, the best values as measured, in their order, and the answer."""
     goal = "maximize" if problem.minimize is None else "minimize"
     best, values = BestMeasured(problem), []
     for e in sorted(evaluations, key=lambda e: (e.asked if e.ended is None else e.ended, e.id)):
@@ -36,7 +36,7 @@ def shown(name: str, problem: Problem, evaluations: Collection[Evaluation], answ
         goal: problem.objective,
         "subject to": [str(each) for each in problem.constraints],
         "evaluations": ", ".join(_counts(evaluations)),
-        "best measured": "" if best.value is None else f"{problem.objective} = {best.value:.6g}",
+        name_of_best(exact=is_exact(problem)): "" if best.value is None else f"{problem.objective} = {best.value:.6g}",
     }
     return facts(said) + sparkline(values) + ("" if answer is None else answer._repr_html_())
 

@@ -21,7 +21,7 @@ from pesky.data.outliers import Outlier
 from pesky.data.snapshot import Snapshot
 from pesky.errors import DataError, ProblemError
 from pesky.inference.inference import FitBotorch, Inference
-from pesky.inference.inferred import Inferred
+from pesky.inference.inferred import TOLERANCE, Inferred
 from pesky.inference.noise import noise_of
 from pesky.model.belief import Belief
 from pesky.model.surrogate import GP
@@ -53,6 +53,7 @@ from pesky.study.checks import (
     checked_model,
     checked_rule,
     checked_tasks,
+    partial_share,
     share,
 )
 from pesky.study.data import StudyData
@@ -100,6 +101,8 @@ class Study(StudyData):
             decisions fill in between full ones. Without it every decision is a full one.
         confirming_share: The share of its steps `Confirm` and `Improve`, of the cost of all questions: what goes to the
             point that would be recommended, and to where a better measured point is expected.
+        tolerance: The part of the range of the objective's measured values below which a measured point is preferred to
+            one that can be promised to be better; 0.00001 if not given.
         device: Where models are fitted, and questions and answers found: "cpu", or an accelerator, "cuda".
     """
 
@@ -117,6 +120,7 @@ class Study(StudyData):
         min_probability: float | None = None,
         deciding_share: float | None = None,
         confirming_share: float | None = None,
+        tolerance: float | None = None,
         device: "str | torch.device" = "cpu",
     ) -> None:
         if not isinstance(problem, Problem):
@@ -132,13 +136,14 @@ class Study(StudyData):
         asked = change(given or Strategy.default())
         checked_model(model, problem, self.space, asked.rule)
         least, device = share("min_probability", min_probability), checked_device(device)
+        least_step = TOLERANCE if tolerance is None else partial_share("tolerance", tolerance)
         store = open_store(storage) if storage is None or isinstance(storage, str) else storage
         kept = opened(store, name, problem, seed)
         self.strategy = strategy_kept(store, kept, given, change)
         fitted = checked_model(model, problem, self.space, checked_rule(self.rule, problem, self.space))
         super().__init__(problem, store, kept)
         self.seed = kept.seed
-        self._inference = Inference(problem, self.space, fitted, self.seed, device=device)
+        self._inference = Inference(problem, self.space, fitted, self.seed, device=device, tolerance=least_step)
         self._asker = Asker(self._inference, self.strategy, least)
         # The store takes care of itself. Deciding takes seconds: nobody who tells waits for it.
         self._deciding = threading.RLock()

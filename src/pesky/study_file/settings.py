@@ -8,7 +8,7 @@ from pesky.study_file.study_file import StudyFile
 
 def settings_in(file: StudyFile) -> dict[str, Any]:
     """The arguments of `Study` that the file gives, but for the problem, its storage and its name."""
-    names = ("seed", "initial", "min_probability", "deciding_share", "confirming_share", "device")
+    names = ("seed", "initial", "min_probability", "deciding_share", "confirming_share", "tolerance", "device")
     return {
         "strategy": file.strategy,
         "rule": rule_in(file.run),

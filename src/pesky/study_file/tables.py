@@ -153,6 +153,9 @@ class RunTable(Table):
     confirming_share: Annotated[float, Field(ge=0, lt=1)] | None = Field(
         default=None, description="a number from 0 to below 1"
     )
+    tolerance: Annotated[float, Field(ge=0, lt=1)] | None = Field(
+        default=None, description="a number from 0 to below 1"
+    )
     device: Annotated[str, Field(min_length=1)] = Field(default="cpu", description='"cpu" or "cuda"')
     lease: Positive = Field(default=60.0, description="a number of seconds above 0")
     attempts: Count = Field(default=3, description="a whole number, 1 or above")
