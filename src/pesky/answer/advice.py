@@ -60,8 +60,9 @@ def beside_measured(measured: Recommendation) -> str:
 
 
 def beside_expected(inferred: Inferred, found: Recommendation, measured: Recommendation) -> str:
-    """What is expected elsewhere, beside the best measured point; nothing where that is no better."""
-    if inferred.problem.sign * (measured.expected - found.expected) <= 0:
+    """What is expected elsewhere, beside the best measured point; nothing where that is hardly better."""
+    ahead = inferred.problem.sign * (measured.expected - found.expected)
+    if ahead <= inferred.tolerance * inferred.objective_range:
         return ""
     expected = f"{one_line(found.objective)} = {found.expected:.6g} ± {found.deviation:.2g}"
     return (
