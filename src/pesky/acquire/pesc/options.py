@@ -93,7 +93,7 @@ class PescOptions:
         Without noise the place of x* can be known ever more finely, and each digit is worth as many nats as the one
         before: where a local solution looks like the only one, all questions go there. A coarse look has no use for
         the digits, and goes where another solution may be (METHOD 21, F6); where it sees none, the model is doubted
-        instead (`decide.fallback`).
+        instead (`strategy.CheckModel`).
         """
         question, every = asked + 1, self.coarse_every
         is_due = question > 1 and (math.isqrt(question) ** 2 == question if every is None else question % every == 0)
