@@ -23,7 +23,7 @@ def without_calls(project):
 
 def test_what_was_asked_can_be_told(pesky, project):
     text = pesky("ask", "study.toml").stdout
-    assert text.startswith("#0: measure all (initial design)\n  x = 0.")
+    assert text.startswith("#0: measure all (a point of the initial design)\n  x = 0.")
     assert re.search(r"\nThen: pesky tell study\.toml 0@[0-9a-f]{6} f=\.\.\. c=\.\.\.\n$", text)
     asked = json.loads(pesky("ask", "study.toml", "--json", "--task", "all").stdout)
     assert (asked["id"], asked["task"], asked["gain"], asked["outcomes"]) == (1, "all", None, ["f", "c"])
@@ -58,7 +58,7 @@ def test_another_rule_says_who_asks(pesky, project):
     project.change("[budget]", '[run]\ninitial = 1\nrule = { name = "eic", noise_factor = false }\n\n[budget]')
     pesky("ask", "study.toml")
     pesky("tell", "study.toml", 0, "f=1.5", "c=0.2")
-    assert pesky("ask", "study.toml").stdout.startswith("#1: measure all (chosen by eic)\n  x = ")
+    assert pesky("ask", "study.toml").stdout.startswith("#1: measure all (what the rule finds worth most for its price)\n  x = ")
 
 
 def test_what_cannot_be_measured_is_failed_or_abandoned(pesky, project):
@@ -293,7 +293,7 @@ def test_a_recommendation_is_confirmed_after_the_budget_is_spent(pesky, project)
     first = json.loads(pesky("ask", "study.toml", "--json").stdout)
     pesky("tell", "study.toml", first["id"], "--failed", "burst")
     assert "the budget of 1 evaluation is spent" in pesky("ask", "study.toml", code=5).stderr
-    assert "the best point is expected here" in pesky("ask", "study.toml", "--confirm").stdout
+    assert "the best point was expected here" in pesky("ask", "study.toml", "--confirm").stdout
     assert "budget: 1 of 1 evaluations, and 1 beyond it" in pesky("status", "study.toml").stdout
 
 
@@ -302,10 +302,10 @@ def test_what_comes_before_confirming_is_said(pesky, project):
     first = pesky("ask", "study.toml", "--confirm").stdout
     assert first.startswith("This belongs to the initial design, and comes first: after it, `pesky ask study.toml --")
     wanted = pesky("ask", "study.toml", "--confirm", "--params", "x=0.5 k=a").stdout
-    assert wanted.startswith("#1: measure score (as you wanted)")  # and check is queued
+    assert wanted.startswith("#1: measure score (what was to be measured before anything else)")  # and check is queued
     queued = pesky("ask", "study.toml", "--confirm").stdout
     assert queued.startswith("This was queued, and comes first: after it, `pesky ask study.toml --confirm` asks")
-    assert "#2: measure check (as you wanted)" in queued
+    assert "#2: measure check (what was to be measured before anything else)" in queued
     Study.load("sqlite:///study.db").release(0)
     assert "This was asked and let go of, and comes first" in pesky("ask", "study.toml", "--confirm").stdout
 

@@ -39,6 +39,8 @@ def ask(
     from pesky.cli.stored_study import open_study
     from pesky.run.budget import Exhausted
     from pesky.store import Limit
+    from pesky.strategy import Confirm
+    from pesky.strategy.explain import KINDS
     from pesky.study_file import StudyFile
 
     file = StudyFile.read(study, importing=False, strategy=strategy)
@@ -69,12 +71,9 @@ def ask(
         say_json({**fields, "gain": asked.gain, "outcomes": list(expected)})
         return
     screen = console()
-    why = "initial design" if kept.decision is None else f"chosen by {kept.rule.name}"
-    why = {"enqueued": "as you wanted", "confirming": "for the answer: the best point is expected here"}.get(
-        asked.kind or "", why
-    )
+    why = KINDS.get(asked.kind or "", f"asked by {asked.kind}").partition(",")[0]
     why = why if asked.gain is None else f"expected gain {asked.gain:.3g} nats"
-    if confirm and params is None and asked.kind != "confirming":
+    if confirm and params is None and asked.kind not in Confirm.kinds:
         screen.print(_instead_of_confirming(asked, study), soft_wrap=True)
     screen.print(f"#{asked.id}: measure {asked.task} ({why})")
     width = max(map(len, asked.params))
