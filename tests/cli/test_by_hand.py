@@ -58,7 +58,9 @@ def test_another_rule_says_who_asks(pesky, project):
     project.change("[budget]", '[run]\ninitial = 1\nrule = { name = "eic", noise_factor = false }\n\n[budget]')
     pesky("ask", "study.toml")
     pesky("tell", "study.toml", 0, "f=1.5", "c=0.2")
-    assert pesky("ask", "study.toml").stdout.startswith("#1: measure all (what the rule finds worth most for its price)\n  x = ")
+    assert pesky("ask", "study.toml").stdout.startswith(
+        "#1: measure all (what the rule finds worth most for its price)\n  x = "
+    )
 
 
 def test_what_cannot_be_measured_is_failed_or_abandoned(pesky, project):

@@ -118,7 +118,10 @@ def test_a_default_is_tried_first(pesky, project):
     assert (first["params"], first["state"]) == ({"x": 0.25, "k": "b"}, "done")
     asked = json.loads(pesky("ask", "study.toml", "--params", '{"x": 0.5, "k": "a"}', "--json").stdout)
     assert asked["params"] == {"x": 0.5, "k": "a"}
-    assert "#2: measure all (what was to be measured before anything else)" in pesky("ask", "study.toml", "--params", "x=0.6 k=a").stdout
+    assert (
+        "#2: measure all (what was to be measured before anything else)"
+        in pesky("ask", "study.toml", "--params", "x=0.6 k=a").stdout
+    )
     assert pesky("enqueue", "study.toml", '{"x": 0.8, "k": "b"}').stdout == "#3 all queued at x=0.8, k=b\n"
 
 

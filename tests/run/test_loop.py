@@ -93,7 +93,7 @@ def test_a_run_ends_when_nothing_is_worth_its_price():
 @pytest.mark.parametrize(("noise", "evaluations"), [(0.0, 4), (0.5, 3)])
 def test_a_coarse_look_does_not_end_a_run(noise, evaluations):
     """Its gain is a coarse one; the question after it says what is left. Under noise there is no look."""
-    s = quick(replace(COUPLED, noise=noise), rule=rule_of(QUICK, coarse=1e-3))
+    s = quick(replace(COUPLED, noise=noise), rule=rule_of(QUICK, coarse=1e-3), confirming_share=0)
     ending = s.run(measure, budget=Budget(evaluations=60, gain_per_cost=1e6, confirm=0))
     assert (ending.kind, ending.evaluations) == ("gain", evaluations)
 

@@ -24,7 +24,7 @@ def started(problem: Problem, **given) -> Study:
 def plain() -> Study:
     """Two real parameters, two constraints, measured together; the last questions are asked by the rule."""
     problem = Problem({"x": Real(0, 1), "y": Real(-2, 2)}, minimize="f", constraints=["c >= 0", "d <= 1"], noise=0.01)
-    study = started(problem)
+    study = started(problem, confirming_share=0.0)
     for _ in range(4):
         evaluation = study.ask()
         x, y = float(evaluation.params["x"]), float(evaluation.params["y"])

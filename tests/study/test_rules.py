@@ -90,7 +90,7 @@ def test_nats_are_not_asked_of_a_rule_that_does_not_count_in_them():
 
 def test_a_problem_without_constraints_is_for_pes():
     study = Study(FREE, rule={"name": "pes", "samples": 8})
-    for _ in range(5):
+    for _ in range(4):
         evaluation = study.ask()
         study.tell(evaluation, {"f": float(evaluation.params["x"])})
     assert study.decision is not None

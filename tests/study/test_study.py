@@ -58,7 +58,7 @@ def advance(s: Study, count: int) -> Study:
 
 
 def test_the_initial_design_comes_first_and_then_questions_with_a_gain():
-    s = study(initial=4)
+    s = study(initial=4, confirming_share=0)
     design = [s.ask() for _ in range(4)]
     assert [e.gain for e in design] == [None] * 4
     assert [e.id for e in design] == [0, 1, 2, 3]
@@ -405,7 +405,7 @@ def test_any_whole_number_is_a_number_of_questions():
 
 def test_duplicated_noise_free_data_are_fine():
     exact = Problem({"x": Real(0, 1), "y": Real(-2, 2)}, minimize="f", constraints=["c >= 0"], noise=0.0)
-    s = advance(study(exact), 4)
+    s = advance(study(exact, confirming_share=0), 4)
     for e in list(s.evaluations.values())[:2]:
         s.add(e.params, measure(e.params))
     asked = s.ask()

@@ -8,6 +8,7 @@ import torch
 from pesky.acquire import Rule
 from pesky.errors import ProblemError
 from pesky.problem import Choice, Integer, Problem, Real, Task
+from pesky.strategy import Strategy
 from pesky.study import Study
 from pesky.testing.acquisition import RuleTest
 
@@ -41,7 +42,7 @@ class AskingContract(RuleTest):
         return asked
 
     def test_a_study_asks_by_it(self, rule: Rule):
-        study = Study(self.problem(rule), rule=rule)
+        study = Study(self.problem(rule), strategy=Strategy.plain(rule))
         asked = self.go_on(study, EVALUATIONS)
         assert len({tuple(params.values()) for params in asked}) == EVALUATIONS
         last = study.evaluations[EVALUATIONS - 1]
@@ -49,22 +50,22 @@ class AskingContract(RuleTest):
         assert study.recommend().params.keys() == {"x", "y"}
 
     def test_a_study_that_is_restarted_goes_on_as_if_it_had_not_been(self, rule: Rule):
-        first = Study(self.problem(rule), rule=rule)
+        first = Study(self.problem(rule), strategy=Strategy.plain(rule))
         self.go_on(first, EVALUATIONS - 1)
-        again = Study(self.problem(rule), rule=rule)
+        again = Study(self.problem(rule), strategy=Strategy.plain(rule))
         for evaluation in first.evaluations.values():
             again.add(evaluation.params, evaluation.outcomes)
         # Fits that began elsewhere end a little elsewhere.
         assert again.ask().params == pytest.approx(first.ask().params, abs=0.05)
 
     def test_who_asks_beside_another_is_asked_something_else(self, rule: Rule):
-        study = Study(self.problem(rule), rule=rule)
+        study = Study(self.problem(rule), strategy=Strategy.plain(rule))
         self.go_on(study, EVALUATIONS - 1)
         asked = [study.ask().params for _ in range(2)]
         assert asked[0] != asked[1]
 
     def test_many_may_ask_before_anything_is_told(self, rule: Rule):
-        study = Study(self.problem(rule), rule=rule)
+        study = Study(self.problem(rule), strategy=Strategy.plain(rule))
         asked = [study.ask().params for _ in range(5)]
         assert len({tuple(params.values()) for params in asked}) == 5
 
