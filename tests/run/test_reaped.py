@@ -106,7 +106,9 @@ def test_a_daemon_of_a_function_ends_however_that_ends(left, how):
     until(left)
     (pid,) = left()
     if how == "death":
-        below = [each for each in psutil.Process().children(recursive=True) if each.cmdline()[1] == "-P"]
+        # what another test left may be a zombie, which has no command line any more
+        below = [each for each in psutil.Process().children(recursive=True) if not is_gone(each.pid)]
+        below = [each for each in below if each.cmdline()[1] == "-P"]
         (child,) = [each for each in below if each.pid != pid]
         child.kill()
     if how == "kill":
