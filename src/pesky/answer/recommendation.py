@@ -14,7 +14,7 @@ from pesky.text import one_line
 
 @dataclass(frozen=True)
 class Recommendation:
-    """Where the objective is expected to be best among the points that hold every constraint with its confidence."""
+    """The point to use, or the best measured one: what is known of it, and whether to use it."""
 
     params: Mapping[str, Option]
     objective: str

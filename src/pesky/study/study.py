@@ -407,11 +407,11 @@ class Study(StudyData):
         return predict(self.inferred(), point)
 
     def recommend(self) -> Recommendation:
-        """The lowest expected objective where every constraint holds with its confidence, anywhere in the space.
+        """The point to use: of those that satisfy every constraint, the one whose objective can be promised lowest.
 
-        A point that was not measured is recommended only if it is better than the best measured one with a probability
-        of 90 %; else it is that one. Where no point qualifies yet, it says so and gives the point most probably
-        feasible.
+        The promise is the value that the objective keeps with a probability of 90 %; at a point measured without noise,
+        the measured value. A measured point is preferred within the `tolerance`. Where no point satisfies every
+        constraint with its confidence, it says so and gives the measured point that most probably does.
         """
         with self._deciding:
             return recommendation_from(self.inferred())
