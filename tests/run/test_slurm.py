@@ -39,9 +39,10 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def local(tmp_path: Path) -> Iterator[SlurmExecutor]:
     jobs = submitit.AutoExecutor(tmp_path / "jobs", cluster="local")
     jobs.update_parameters(timeout_min=60)
+    others = set(threading.enumerate())  # of executors that still ask a cluster that is gone, say
     with SlurmExecutor(jobs, poll=0.05) as executor:
         yield executor
-    until(lambda: not [thread for thread in threading.enumerate() if thread.name == "pesky-slurm"])
+    until(lambda: not [each for each in threading.enumerate() if each.name == "pesky-slurm" and each not in others])
 
 
 def until(condition: Callable[[], Any]) -> Any:
