@@ -241,7 +241,6 @@ def test_the_status_says_who_does_what_and_what_went_wrong(pesky, project):
     assert "spent on all: 3 in 3 evaluations\nbudget: 3 of 3 evaluations\n" in text
     said = json.loads(pesky("status", "study.toml", "--json").stdout)
     assert {state: count for state, count in said["counts"].items() if count} == {"pending": 1, "done": 1, "failed": 1}
-    assert not said["last_was_for_the_answer"]
     assert "whether it was measured; if not, `pesky ask study.toml --confirm` asks for it\n" in text
     assert said["failed"][0]["error"] == "no sample left"
     assert said["budget"]["evaluations"] == 3
@@ -282,8 +281,6 @@ def test_a_recommendation_is_confirmed_by_hand(pesky, project):
         if "for the answer: the best point was expected here" in pesky("why", "study.toml").stdout:
             break
     assert x == pytest.approx(0.45, abs=0.1)
-    text = pesky("status", "study.toml").stdout
-    assert "recommendation: the last measurement was for it" in text
 
 
 def test_a_recommendation_is_confirmed_after_the_budget_is_spent(pesky, project):

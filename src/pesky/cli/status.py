@@ -50,7 +50,6 @@ def _plain(looked: "Looked", kept: "Snapshot") -> dict[str, object]:
         "storage": looked.shown,
         "counts": _counts(kept),
         "spent": spent(by_id, kept.problem),
-        "last_was_for_the_answer": _last_was_for_the_answer(kept),
         "outliers": [asdict(each) for each in as_of_last_question(kept.evaluations)],
         "far_beyond": [asdict(each) for each in _absurd(kept)],
         "noise": noise,
@@ -68,13 +67,6 @@ def _absurd(kept: "Snapshot") -> "list[Unusual]":
 
     left_out = {(each.evaluation, each.outcome) for each in as_of_last_question(kept.evaluations)}
     return [each for each in absurd(kept.problem, kept.evaluations) if (each.evaluation, each.outcome) not in left_out]
-
-
-def _last_was_for_the_answer(kept: "Snapshot") -> bool:
-    """Whether the last measurement was for the answer; what that is now, a model has to say."""
-    told = [e for e in kept.evaluations if e.outcomes and e.state.value != "failed" and not e.is_excluded]
-    last = max(told, key=lambda e: (e.ended or 0.0, e.id), default=None)
-    return last is not None and last.why is not None and last.why.get("kind") == "confirming"
 
 
 def _in(kept: "Snapshot", state: str) -> "list[Evaluation]":
@@ -122,9 +114,7 @@ def _lines(looked: "Looked", kept: "Snapshot", now: float) -> Iterator[str]:
         if limit is not None:
             beyond = f", and {used - limit:.6g} beyond it" if used > limit else ""
             yield f"budget: {min(used, limit):.6g} of {limit:.6g} {what}{beyond}"
-    if _last_was_for_the_answer(kept):
-        yield f"recommendation: the last measurement was for it; `pesky recommend {looked.again}` says what it is now"
-    elif any(e.outcomes for e in kept.evaluations):
+    if any(e.outcomes for e in kept.evaluations):
         to_ask = "STUDY.toml" if looked.file is None else looked.again
         yield (
             f"recommendation: `pesky recommend {looked.again}` says what it is, and whether it was measured; if not, "

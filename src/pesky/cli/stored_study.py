@@ -137,6 +137,7 @@ def storage_shown(storage: str) -> str:
 def open_study(file: StudyFile, *, read_only: bool = False) -> "Study":
     """The study, continued if it is there and begun if it is not; `read_only`, it must be there."""
     from pesky.study import Study
+    from pesky.study.changes import StoredOtherwise
     from pesky.study_file.settings import settings_in
 
     try:
@@ -146,19 +147,19 @@ def open_study(file: StudyFile, *, read_only: bool = False) -> "Study":
             name=file.name,
             **settings_in(file),
         )
-    except ProblemError as error:
+    except StoredOtherwise as error:
         raise ProblemError(f"{error} `pesky run {file.path.name} --fresh` sets the stored one aside.") from error
 
 
 def open_data(file: StudyFile) -> "StudyData":
     """The same without what decides and believes, which takes seconds to import: to tell a result takes none of it."""
-    from pesky.study.changes import opened
+    from pesky.study.changes import StoredOtherwise, opened
     from pesky.study.data import StudyData
 
     store = open_store(file.storage)
     try:
         return StudyData(file.problem, store, opened(store, file.name, file.problem, file.run.seed))
-    except ProblemError as error:
+    except StoredOtherwise as error:
         raise ProblemError(f"{error} `pesky run {file.path.name} --fresh` sets the stored one aside.") from error
 
 

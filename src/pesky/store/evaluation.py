@@ -141,7 +141,7 @@ class Evaluation:
 
     @property
     def kind(self) -> str | None:
-        """What was asked for, as its reasons say: "initial", "full", "confirming" and so on; None of what was told."""
+        """What was asked for, as its reasons say: "initial", "full" and so on; None of what was told."""
         kind = (self.why or {}).get("kind")
         return None if kind is None else str(kind)
 

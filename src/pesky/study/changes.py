@@ -13,6 +13,10 @@ from pesky.study.stored import stored_problem
 log = logging.getLogger("pesky")
 
 
+class StoredOtherwise(ProblemError):
+    """What is stored under a study's name says nothing of its problem."""
+
+
 def opened(store: Store, name: str, problem: Problem, seed: int) -> StudyRecord:
     """The study of that name, begun if it is not there, and continued with this problem if it is."""
     kept = store.open(name, problem.to_json(), seed, uuid.uuid4().hex)
@@ -67,7 +71,7 @@ def _check(name: str, before: Problem, after: Problem, evaluations: Iterable[Eva
         if any(outcome in e.outcomes for e in evaluations)
     ]
     if wrong:
-        raise ProblemError(
+        raise StoredOtherwise(
             f"the study {name!r} is stored with another problem, of which the data say nothing about this one:\n"
             f"{_indented(wrong)}\nRestore that, or give the new study another name; "
             "`study.adopt(other)` or `pesky copy` then takes over what can be kept."
