@@ -125,7 +125,7 @@ class Lockstep:
             values, masks = self.values(context), Masks(excluded=excluded)
             best = select(values, masks)
             if self.rule.in_nats and bool((check := CheckModel()).is_sure(best).any()):
-                best, _, _ = check.checked(best, values, masks)
+                best, _ = check.checked(best, values, masks)
         for stage, seconds in best.seconds.items():
             state.seconds[stage] = state.seconds.get(stage, 0.0) + seconds
         state.seconds["other"] -= sum(best.seconds.values())

@@ -13,7 +13,7 @@ from pesky.data.pending import Pending
 from pesky.model import GaussianProcess, Hyperparameters
 from pesky.optimum.recommend import recommend
 from pesky.space import Space
-from pesky.strategy.check import CheckModel, fallback, least_known
+from pesky.strategy.check import CheckModel
 from pesky.strategy.masks import Duplicates, Masks
 from pesky.strategy.select import Decision, select
 from pesky.strategy.task_values import TaskOptions, TaskValues, fixed_prices
@@ -31,13 +31,6 @@ class Nothing(AcquisitionFunction):
 
 def context(belief: GaussianProcess, pending: Pending | None = None, space: Space = SPACE) -> Context:
     return Context(belief, space, CONFIDENCE, torch.Generator().manual_seed(0), pending)
-
-
-ELSEWHERE = torch.tensor([0.3, 0.6])
-
-
-def elsewhere() -> torch.Tensor:
-    return ELSEWHERE
 
 
 def asked_by(values: TaskValues, masks: Masks = Masks()) -> Decision:  # noqa: B008
@@ -64,11 +57,48 @@ def sure_belief() -> GaussianProcess:
     return GaussianProcess("se", X, torch.where(mask, y, 0.0), mask, h)
 
 
-def test_the_unchecked_constraint_is_measured_at_the_recommendation():
+def sure_of(belief: GaussianProcess, asked: int = 5, pending: Pending | None = None) -> TaskValues:
+    """What a rule makes of it that expects to learn nothing."""
+    rule, here = rule_of("pesc"), replace(context(belief, pending), asked=asked)
+    return TaskValues(here, rule, Nothing(belief, rule.acquisition(here).search_centers), BOTH)
+
+
+def test_the_constraint_that_three_values_make_look_safe_is_measured_at_the_recommendation():
     belief = sure_belief()
-    task, u, _ = fallback(context(belief), BOTH, elsewhere)
-    assert task == 1
-    torch.testing.assert_close(u, advised(belief))
+    asked = asked_by(sure_of(belief))
+    assert asked.task == 1
+    torch.testing.assert_close(asked.u, advised(belief), atol=1e-3, rtol=0)
+
+
+def test_a_yes_or_no_is_not_what_is_least_known():
+    """The constraint's latent function is uncertain, as it always is; the objective is known."""
+    assert asked_by(sure_of(replace(sure_belief(), kinds=("gaussian", "probit")))).task == 0
+
+
+def test_what_is_dear_is_checked_less():
+    values = sure_of(sure_belief())
+    assert asked_by(values).task == 1
+    dear = values.task_options._replace(prices=fixed_prices(torch.tensor([1.0, 1e9])))
+    assert asked_by(values._replace(task_options=dear)).task == 0
+
+
+def test_the_query_is_where_to_improve_on_the_recommendation():
+    """Not where most is unknown: the constraint surely fails beyond x = 0.5, of which little is known."""
+    grid = torch.cartesian_prod(torch.linspace(0, 0.5, 6), torch.linspace(0, 1, 6))
+    X, mask = torch.stack([grid, grid]), torch.ones(2, 36, dtype=torch.bool)
+    y = torch.stack([(grid - torch.tensor([0.2, 0.0])).square().sum(-1), 5 - 20 * grid[:, 0]])
+    h = Hyperparameters(
+        torch.tensor([[1.0, 1.0], [2.0, 2.0]]), torch.tensor([1.0, 100.0]), torch.full((2,), 1e-8), torch.zeros(2)
+    )
+    belief, rule = GaussianProcess("matern52", X, y, mask, h), rule_of("eic")
+    here = replace(context(belief), asked=5)
+    better = asked_by(TaskValues(here, rule, rule.acquisition(here), BOTH)).u
+    assert (better - advised(belief)).norm() > 0.01
+    assert better[0] < 0.3
+    for is_coarse in (False, True):
+        sure = sure_of(belief)
+        sure.acquisition.is_coarse = is_coarse
+        torch.testing.assert_close(asked_by(sure).u, better, atol=0.02, rtol=0)
 
 
 def test_a_coarse_look_that_sees_one_solution_doubts_the_model():
@@ -81,72 +111,6 @@ def test_a_coarse_look_that_sees_one_solution_doubts_the_model():
     assert best.per_task.amax() < 1e-2
     assert best.task == 1
     torch.testing.assert_close(best.u, advised(belief), atol=1e-3, rtol=0)
-
-
-def test_while_that_is_being_measured_the_question_is_another():
-    belief = sure_belief()
-    _, first, _ = fallback(context(belief), BOTH, elsewhere)
-    task, second, _ = fallback(context(belief, Pending(first[None], torch.tensor([[False, True]]))), BOTH, elsewhere)
-    assert task == 1
-    torch.testing.assert_close(first, advised(belief))
-    torch.testing.assert_close(second, ELSEWHERE)
-
-
-def test_a_yes_or_no_does_not_keep_the_recommendation_unchecked():
-    """The constraint's latent function is uncertain there, as it always is; the objective is known."""
-    belief = replace(sure_belief(), kinds=("gaussian", "probit"))
-    task, u, _ = fallback(context(belief), BOTH, elsewhere)
-    assert task == 0
-    torch.testing.assert_close(u, ELSEWHERE)
-
-
-def test_what_is_least_known_is_far_from_all_that_was_and_is_being_measured():
-    belief = replace(sure_belief(), mask=torch.ones(2, 36, dtype=torch.bool) & (sure_belief().X[..., 0] > 0.3))
-    first = least_known(context(belief), BOTH)
-    assert first[0] < 0.05
-    second = least_known(context(belief, Pending(first[None], torch.tensor([[True, True]]))), BOTH)
-    assert (first - second).abs().max() >= 0.1
-    assert second[0] < 0.2
-
-
-def test_once_the_recommendation_is_checked_the_question_is_where_to_improve_on_it():
-    """Not where most is unknown: the constraint surely fails beyond x = 0.5, of which little is known."""
-    grid = torch.cartesian_prod(torch.linspace(0, 0.5, 6), torch.linspace(0, 1, 6))
-    X, mask = torch.stack([grid, grid]), torch.ones(2, 36, dtype=torch.bool)
-    y = torch.stack([(grid - torch.tensor([0.2, 0.0])).square().sum(-1), 5 - 20 * grid[:, 0]])
-    h = Hyperparameters(
-        torch.tensor([[1.0, 1.0], [2.0, 2.0]]), torch.tensor([1.0, 100.0]), torch.full((2,), 1e-8), torch.zeros(2)
-    )
-    belief = GaussianProcess("matern52", X, y, mask, h)
-    rules = [rule_of(name) for name in ("pesc", "eic")]
-    at = [replace(context(belief), asked=5) for _ in rules]
-    values = [TaskValues(each, rule, rule.acquisition(each), BOTH) for each, rule in zip(at, rules, strict=True)]
-    sure = values[0]._replace(acquisition=Nothing(belief, values[0].acquisition.search_centers))
-    (asked, better), known = (asked_by(each).u for each in (sure, values[1])), advised(belief)
-    assert (better - known).norm() > 0.01
-    assert better[0] < 0.3
-    torch.testing.assert_close(asked, better, atol=0.02, rtol=0)
-    sure.acquisition.is_coarse = True
-    assert asked_by(sure).u[0] > 0.9
-
-
-def test_without_noise_every_other_question_gains_digits_of_the_recommendation():
-    """There it is known to a ten-thousandth; with noise, that is all there is to know."""
-    corner = 0.05 * torch.cartesian_prod(*[torch.linspace(0, 1, 3)] * 2)
-    X, y = torch.stack([corner, corner]), torch.stack([(corner - 0.033).square().sum(-1), torch.ones(9)])
-    mask, length = torch.ones(2, 9, dtype=torch.bool), torch.full((2, 2), 1.0)
-
-    def gone_to(noise: float, asked: int, is_fine: bool = True) -> float:
-        """How far from the recommendation."""
-        h = Hyperparameters(length, torch.ones(2), torch.full((2,), noise), torch.zeros(2))
-        belief = GaussianProcess("matern52", X, y, mask, h)
-        _, u, _ = fallback(replace(context(belief), asked=asked), BOTH, elsewhere, is_fine=is_fine)
-        return float((u - advised(belief)).norm())
-
-    assert gone_to(1e-10, asked=4) < 1e-6
-    assert gone_to(1e-10, asked=5) > 0.1
-    assert gone_to(1e-8, asked=4) > 0.1
-    assert gone_to(1e-10, asked=4, is_fine=False) > 0.1
 
 
 def test_what_is_checked_is_no_duplicate():

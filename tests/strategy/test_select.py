@@ -8,12 +8,13 @@ from small_beliefs import make_belief
 from pesky import Choice, Integer, Real
 from pesky.acquire import PescOptions
 from pesky.acquire.base import Context, PointPreference
+from pesky.acquire.pesc.options import DEFAULT
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.data.pending import Pending
 from pesky.model import GaussianProcess
 from pesky.space import Space
 from pesky.strategy.masks import Masks
-from pesky.strategy.select import cloud, select
+from pesky.strategy.select import best_of_each_task, cloud, select
 from pesky.strategy.task_values import TaskOptions, TaskValues, fixed_prices
 
 QUICK = PredictiveEntropySearch(PescOptions(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64))
@@ -41,6 +42,24 @@ def test_the_task_of_most_gain_per_cost_is_chosen():
         assert found.task == cheap
         # the gain itself is in nats, whatever the price
         torch.testing.assert_close(found.per_task, plain.per_task, rtol=0.05, atol=0.01)
+
+
+def test_tasks_are_compared_by_estimates_that_did_not_choose_their_points():
+    """The largest of many estimates is too large; by other samples of the functions it is not."""
+    belief, rule = make_belief(rows=2, seed=1), PredictiveEntropySearch(DEFAULT.changed({"samples_per_cell": 5}))
+    options = TaskOptions(EACH, (None, None), fixed_prices(torch.ones(2)))
+    own, other = [], []
+    for seed in range(16):
+        context = Context(belief, SPACE, torch.tensor([0.95]), torch.Generator().manual_seed(seed), None)
+        values = TaskValues(context, rule, rule.acquisition(context), options)
+        best, found = best_of_each_task(values, Masks(), is_quick=False), select(values, Masks())
+        by_others = [values.judged_anew().value(best.x).diagonal() for _ in range(10)]
+        truth = torch.stack(by_others).mean(0)
+        own.append((best.value - truth).sum())
+        other.append((found.per_task - truth).sum())
+    too_large, error = (of(torch.stack([torch.stack(own), torch.stack(other)]), 1) for of in (torch.mean, torch.std))
+    assert too_large[0] > 3 * error[0] / 4
+    assert too_large[1].abs() < 2 * error[1] / 4
 
 
 def test_a_joint_task_gains_the_sum_of_its_rows():

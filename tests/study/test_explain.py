@@ -45,13 +45,13 @@ def test_what_is_stored_of_a_question_is_what_chose_it():
     s.run(benchmark.evaluate, 30, progress=False)
     kinds, check = {e.id: s.explain(e) for e in s.evaluations.values()}, CheckModel()
     of_the_rule = [each for each in kinds.values() if each.kind in ("full", "coarse")]
-    checks = [each for each in kinds.values() if each.kind in ("check", "check-better", "check-unknown")]
+    checks = [each for each in kinds.values() if each.kind == "check"]
     assert of_the_rule
     assert checks
     for each in of_the_rule:
         assert each.values[each.task] == pytest.approx(each.elsewhere[each.task], rel=1e-6)
     for each in checks:
-        assert each.elsewhere[each.task] < (check.coarse_gain if each.kind != "check-better" else check.gain)
+        assert each.elsewhere[each.task] < check.coarse_gain
         assert "a check of the model" in str(each)
         assert "what the rule finds worth most" not in str(each)
 

@@ -255,6 +255,13 @@ class Rule(ABC):
         """
         return self.acquisition(context)
 
+    def independent(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction | None:
+        """The same by other random numbers, so that what was chosen by `before` is not flattered; None if it has none.
+
+        The largest of many noisy estimates is too large, and the more so the cheaper the task that it is compared for.
+        """
+        return None
+
     def update(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
         """The same, in haste: at the hyperparameters that `before` was made for, with more data or questions."""
         return self.acquisition(context)

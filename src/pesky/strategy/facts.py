@@ -21,11 +21,12 @@ SAME_PLACE = 0.05
 
 def reasons(values: TaskValues, decision: Decision, tasks: Sequence[str]) -> dict[str, object]:
     """What a decision was made by, as a small JSON object."""
+    values = values._replace(acquisition=decision.acquisition)
     with torch.no_grad():
         is_one = len(tasks) == 1
         here = [float(decision.value)] if is_one else values.value(decision.u[None])[0].tolist()
         prices = values.task_options.prices(decision.u[None])[0].tolist()
-    is_log, optima = values.acquisition.is_log, decision.acquisition.optima
+    is_log, optima = values.acquisition.is_log, values.acquisition.optima
     why: dict[str, object] = {
         "rule": values.rule.name,
         "unit": "nats" if values.rule.in_nats else "in logarithm" if is_log else "",

@@ -42,19 +42,24 @@ class Decision(NamedTuple):
 
 
 def select(values: TaskValues, masks: Masks = Masks(), *, is_quick: bool = False) -> Decision:  # noqa: B008
-    """The task and point worth most for their cost, among those that may be asked."""
-    context, _, acquisition, task_options = values
+    """The task and point worth most for their cost, among those that may be asked.
+
+    The best points of several tasks are compared by estimates that had no say in choosing them: the largest of many is
+    too large by as much as each of them is off, which prices would make decisive (METHOD 20.6).
+    """
+    context, _, _, task_options = values
     with context.timed("maximize"):
         best = best_of_each_task(values, masks, is_quick)
         prices = task_options.prices(best.x).diagonal(dim1=-2, dim2=-1)
         estimates = values.without_cost(best.value, prices)
+        judge = values if is_quick or len(task_options.success) == 1 else values.judged_anew()
         with torch.no_grad():
-            per_task = values.value(best.x).diagonal(dim1=-2, dim2=-1)
+            per_task = judge.value(best.x).diagonal(dim1=-2, dim2=-1)
         task = _task_of(best.value, torch.where(per_task > 0, values.for_price(per_task, prices), -torch.inf))
         u, value = context.space.snap(take(best.x, task)), take(per_task, task)
         price = take(task_options.prices(u[..., None, :])[..., 0, :], task)
     seconds, gain = dict(context.timings.seconds), values.in_nats(value)
-    return Decision(task, u, value.detach(), gain, price, per_task, estimates.amax(-1), acquisition, seconds)
+    return Decision(task, u, value.detach(), gain, price, per_task, estimates.amax(-1), judge.acquisition, seconds)
 
 
 def _task_of(estimates: Float[Tensor, "*w t"], worth: Float[Tensor, "*w t"]) -> Int[Tensor, "*w"]:

@@ -43,6 +43,11 @@ class TaskValues(NamedTuple):
         """The same by a rule that has not looked at the context yet."""
         return cls(context, rule, rule.acquisition(context), task_options)
 
+    def judged_anew(self) -> "TaskValues":
+        """The same by random numbers that had no say in where each task is best, if the rule has any."""
+        independent = self.rule.independent(self.acquisition, self.context)
+        return self if independent is None else self._replace(acquisition=independent)
+
     def rough(self) -> "TaskValues | None":
         """What is good enough to leave a few of many points, in less time; None where nothing is."""
         rough = self.acquisition.rough()

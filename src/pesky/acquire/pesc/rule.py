@@ -71,6 +71,11 @@ class PredictiveEntropySearch(Rule):
             return gain_beside(before, context, self.options)
         return self.acquisition(context)
 
+    def independent(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction | None:
+        if isinstance(before, GroupedGain) and before.optima is not None:
+            return gain_on_cells(context, self.options, before.optima)
+        return None
+
     def update(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
         """Keep the cells, or the x* samples and EP sites, and follow the new data (METHOD 20.2)."""
         if isinstance(before, GroupedGain) and before.optima is not None:
