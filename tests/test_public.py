@@ -41,7 +41,7 @@ PUBLIC = {
         StudyRecord open_store
     """,
     "pesky.strategy": """
-        Acquire CheckModel Confirm CoverOptions Improve Initial Query Reason SeekFeasible Situation Step Strategy
+        Acquire CheckModel Confirm CoverOptions Initial Query Reason SeekFeasible Situation Step Strategy
     """,
     "pesky.study": """
         Budget Ending Exhausted Explanation OutcomePrediction Outlier Prediction Progress Recommendation Study Tradeoff

@@ -18,7 +18,6 @@ from pesky.strategy import (
     CheckModel,
     Confirm,
     CoverOptions,
-    Improve,
     Initial,
     Query,
     Reason,
@@ -49,7 +48,7 @@ def test_the_default_fits_on_a_screen_and_says_every_figure():
             if name not in ("step", "rule"):
                 assert f"{name}={value!r}" in text
     assert [type(step) for step in Strategy.default()] == [
-        Initial, CoverOptions, Confirm, Improve, SeekFeasible, CheckModel, Acquire,
+        Initial, CoverOptions, Confirm, SeekFeasible, CheckModel, Acquire,
     ]  # fmt: skip
 
 
@@ -89,7 +88,6 @@ def test_short_cuts_say_what_they_change():
     study = Study(COUPLED, rule="eic", initial=5, confirming_share=0.1, deciding_share=2.0)
     assert study.strategy.get(Initial) == Initial(points=5)
     assert study.strategy.get(Confirm) == Confirm(share=0.1)
-    assert study.strategy.get(Improve) == Improve(share=0.1)
     assert study.strategy.acquire == Acquire("eic", deciding_share=2.0)
     assert [type(step) for step in study.strategy] == [type(step) for step in Strategy.default()]
 

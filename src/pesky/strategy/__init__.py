@@ -4,7 +4,6 @@ from pesky.strategy.acquire import Acquire
 from pesky.strategy.check import CheckModel
 from pesky.strategy.confirm import Confirm
 from pesky.strategy.feasible import SeekFeasible
-from pesky.strategy.improve import Improve
 from pesky.strategy.initial import Initial
 from pesky.strategy.options import CoverOptions
 from pesky.strategy.query import Query, Reason
@@ -17,7 +16,6 @@ __all__ = [
     "CheckModel",
     "Confirm",
     "CoverOptions",
-    "Improve",
     "Initial",
     "Query",
     "Reason",

@@ -1,9 +1,9 @@
-"""Confirm: what was not measured yet at the point that would be recommended."""
+"""Confirm: a share for the answer: what was not measured yet at the best point, or where a better one may be."""
 
 import logging
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import exp
 from typing import ClassVar
 
@@ -22,8 +22,6 @@ log = logging.getLogger("pesky")
 
 ROUNDING = 1e-9
 """How far a sum of costs may be off."""
-ATTEMPTS = 2
-"""How often what fails is tried at a point; what is learnt of failures is once enough."""
 
 
 @dataclass(frozen=True)
@@ -31,26 +29,32 @@ class Confirm(Step):
     """The task that matters most at the point that would be recommended, the one first that most probably fails.
 
     It takes no more than its share of the cost of all queries, and never several points in a row; a run keeps a part of
-    its budget for it. Measured together, the point must be clearly better than the best measured one. Measured
-    separately, it is asked for as soon as it is better at all.
+    its budget for it. Measured together, the point must be clearly better than the best measured one; where it is not,
+    the query is where a better one is most to be expected. Measured separately, it is asked for as soon as it is better
+    at all.
     """
 
-    kinds: ClassVar = {"confirming": "for the answer: the best point was expected here, and not all of it was measured"}
+    kinds: ClassVar = {
+        "confirming": "for the answer: the best point was expected here, and not all of it was measured",
+        "improving": "for the answer: where a better measured point is most to be expected",
+    }
 
     share: float = 0.2
     bold: float = 0.6
     """The confidence that suffices for a point that is measured without noise before anyone uses it."""
     clearly: float = 1e-2
     """The part of the range of measured values by which a point is clearly better."""
+    attempts: int = field(default=2, metadata={"least": 1})
+    """How often what fails is tried at a point; what is learnt of failures is once enough."""
 
     def propose(self, situation: Situation) -> Query | None:
         if not situation.snapshot.is_any_told(situation.problem.grounds):
             return None
         if situation.request.confirm:
             return self._requested(situation)
-        if (most := affordable_now(situation, self.share)) is None:
+        if not self.share or not (most := allowance(situation.evaluations, situation.problem, self.share)):
             return None
-        found = self._early(situation)
+        found = self._early(situation) if situation.level == "full" else None
         return found if found is not None and found.price <= most else None
 
     def _requested(self, situation: Situation) -> Query | None:
@@ -80,7 +84,7 @@ class Confirm(Step):
             return None
         if len(inferred.problem.tasks) == 1:
             is_settled = target.is_measured or not beats_measured(inferred, target, self.clearly)
-            return None if is_settled else self._left_near(target, inferred, situation)
+            return _improving(situation) if is_settled else self._left_near(target, inferred, situation)
         if target.is_measured:
             is_best = is_no_better(inferred, best_anywhere(inferred), target)
             bolder = self._bolder(inferred) if is_best else None
@@ -101,15 +105,17 @@ class Confirm(Step):
         targets = [target]
         if begun is not None and begun.is_confident and is_no_better(inferred, target, begun, self.clearly):
             targets = [begun, target] if beats_measured(inferred, begun) else targets
-        queries = (_left_at(each, inferred, situation) for each in targets)
+        queries = (_left_at(each, inferred, situation, self.attempts) for each in targets)
         return next((query for query in queries if query is not None), None)
 
 
-def affordable_now(situation: Situation, share: float) -> float | None:
-    """What may be spent on the answer now; None where nothing may, or a decision must be quick."""
-    if not share or not (most := allowance(situation.evaluations, situation.problem, share)):
+def _improving(situation: Situation) -> Query | None:
+    """Where a better point is most to be expected, if it may be asked."""
+    _, best = situation.by_improvement(situation.context())
+    params = situation.params_of(best)
+    if not situation.is_allowed(params):
         return None
-    return most if situation.level == "full" else None
+    return Query(situation.tasks[int(best.task)], params, float(best.price), Reason("improving"))
 
 
 def allowance(evaluations: Mapping[int, Evaluation], problem: Problem, share: float) -> float:
@@ -140,7 +146,7 @@ def beats_measured(inferred: Inferred, target: Recommendation, by: float | None 
     return measured is None or not measured.is_confident or not is_no_better(inferred, target, measured, by)
 
 
-def _left_at(target: Recommendation, inferred: Inferred, situation: Situation) -> Query | None:
+def _left_at(target: Recommendation, inferred: Inferred, situation: Situation, attempts: int) -> Query | None:
     """The task that is left at a point, if any is."""
     problem, evaluations, least = inferred.problem, inferred.snapshot.learnt, situation.min_probability
     if least is not None and _probability(problem, target, problem.rows) < least:
@@ -151,7 +157,7 @@ def _left_at(target: Recommendation, inferred: Inferred, situation: Situation) -
         e for e in evaluations.values() if e.task in situation.tasks and e.id not in outliers and inferred.is_at(e, u)
     ]
     failed = Counter(e.task for e in inferred.failures_at(u))
-    tried = {e.task for e in here if e not in inferred.snapshot.failed or failed[e.task] >= ATTEMPTS}
+    tried = {e.task for e in here if e not in inferred.snapshot.failed or failed[e.task] >= attempts}
     told = inferred.told_at(u)
     left = {
         task: rest for task in situation.tasks if task not in tried and (rest := {*problem.informs(task)} - told.keys())

@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.strategy.query import Query
-from pesky.strategy.select import select
 from pesky.strategy.situation import Situation
 from pesky.strategy.step import Step
-from pesky.strategy.task_values import TaskValues
 
 
 @dataclass(frozen=True)
@@ -29,8 +26,7 @@ class SeekFeasible(Step):
         is_due = len(situation.evaluations) % 2 == 1 and len(situation.problem.tasks) == 1
         if not is_due or situation.level == "thompson":
             return None
-        context, _, acquisition, options = situation.values
+        context, _, acquisition, _ = situation.values
         if acquisition.optima is None or not acquisition.optima.infeasible_share > self.infeasible:
             return None
-        values = TaskValues.of(context, ExpectedImprovement(), options)
-        return situation.query(values, select(values, situation.masks(context)), "seeking")
+        return situation.query(*situation.by_improvement(context), "seeking")

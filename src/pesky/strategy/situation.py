@@ -11,6 +11,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
+from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.answer.recommend import recommendation_from
 from pesky.answer.recommendation import Recommendation
 from pesky.data.outliers import Outlier
@@ -239,6 +240,11 @@ class Situation:
         count, seed, awaited = len(self.evaluations), self.inference.seed, self.snapshot.pending
         given = (found.belief, self.space, self._confidence, self.generator(), awaited, count, seed, found.facts)
         return Context(*given)
+
+    def by_improvement(self, context: Context) -> tuple[TaskValues, Decision]:
+        """Where a better point is most to be expected: expected improvement with constraints."""
+        values = TaskValues.of(context, ExpectedImprovement(), self.options)
+        return values, select(values, self.masks(context))
 
     def generator(self) -> torch.Generator:
         """The random numbers of this query alone."""

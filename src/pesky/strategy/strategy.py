@@ -11,7 +11,6 @@ from pesky.strategy.acquire import Acquire
 from pesky.strategy.check import CheckModel
 from pesky.strategy.confirm import Confirm
 from pesky.strategy.feasible import SeekFeasible
-from pesky.strategy.improve import Improve
 from pesky.strategy.initial import Initial
 from pesky.strategy.options import CoverOptions
 from pesky.strategy.query import Query
@@ -48,7 +47,7 @@ class Strategy:
         acquire = Acquire(rule)
         if not rule_of(rule).learns:
             return cls([Initial(), Confirm(share=0.0), acquire])
-        return cls([Initial(), CoverOptions(), Confirm(), Improve(), SeekFeasible(), CheckModel(), acquire])
+        return cls([Initial(), CoverOptions(), Confirm(), SeekFeasible(), CheckModel(), acquire])
 
     @classmethod
     def paper(cls) -> "Strategy":
@@ -118,7 +117,7 @@ class Strategy:
         if initial is not None:
             found = found._with(Initial, points=initial)
         if confirming_share is not None:
-            found = found._with(Confirm, share=confirming_share)._with(Improve, share=confirming_share)
+            found = found._with(Confirm, share=confirming_share)
         return found if deciding_share is None else found._with(Acquire, deciding_share=deciding_share)
 
     def _with(self, kind: type[Step], **figures: Any) -> "Strategy":
