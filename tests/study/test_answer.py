@@ -11,7 +11,7 @@ from study.quick import COUPLED, SPACE, SPLIT, at, measure, quick
 
 from pesky import Budget, Choice, Constraint, DataError, Integer, Problem, ProblemError, Real, Study, Task
 from pesky.answer.prediction import OutcomePrediction, expect, mixture_quantiles, predict, predict_each
-from pesky.answer.recommend import log_probability, recommendation_from
+from pesky.answer.recommend import best_of, log_probability, recommendation_from
 from pesky.model import GaussianProcess
 from pesky.run.confirming import limit_before
 from pesky.store import Evaluation, Limit
@@ -120,11 +120,11 @@ def test_of_very_many_points_those_that_are_expected_to_be_the_best_are_looked_a
     monkeypatch.setattr(
         "pesky.answer.recommend.expect", lambda *given: looked_at.append(len(given[1])) or expect(*given)
     )
-    of_all = s.best()
+    inferred = s.inferred()
+    of_all = best_of(inferred, inferred.points)
     assert looked_at[:1] == [len(AROUND)]
-    monkeypatch.setattr("pesky.answer.recommend.MOST_MEASURED", 4)
     looked_at.clear()
-    assert s.best() == of_all
+    assert best_of(inferred, inferred.points, most=4) == of_all
     assert looked_at[:1] == [4]
 
 

@@ -71,9 +71,11 @@ def best_from(inferred: Inferred) -> Recommendation | None:
     return best_of(inferred, _complete(inferred))
 
 
-def best_of(inferred: Inferred, points: Sequence[MeasuredPoint]) -> Recommendation | None:
+def best_of(
+    inferred: Inferred, points: Sequence[MeasuredPoint], most: int = MOST_MEASURED
+) -> Recommendation | None:
     """The best of these points; None if there is none."""
-    (found,) = _described(inferred, [_best_of(inferred, points)])
+    (found,) = _described(inferred, [_best_of(inferred, points, most)])
     return None if found is None else replace(found, advice=advice.alone(inferred, found))
 
 
@@ -99,7 +101,7 @@ def _complete(inferred: Inferred) -> list[MeasuredPoint]:
     return [point for point in inferred.points if point.is_complete(inferred.problem)]
 
 
-def _best_of(inferred: Inferred, points: Sequence[MeasuredPoint]) -> _Found | None:
+def _best_of(inferred: Inferred, points: Sequence[MeasuredPoint], most: int = MOST_MEASURED) -> _Found | None:
     """The one of these points that can be promised lowest; None if there is none.
 
     Where none satisfies every constraint with its confidence, it is the one that most probably does, of those that did
@@ -110,8 +112,8 @@ def _best_of(inferred: Inferred, points: Sequence[MeasuredPoint]) -> _Found | No
     if not points:
         return None
     U = torch.stack([inferred.encode(point.evaluations[0]) for point in points])
-    if len(points) > MOST_MEASURED:
-        some = rank_of_some(inferred.belief, U).argsort()[:MOST_MEASURED].cpu()
+    if len(points) > most:
+        some = rank_of_some(inferred.belief, U).argsort()[:most].cpu()
         U, points = U[some], [points[i] for i in some.tolist()]
     exact = [inferred.certain(point.told) for point in points]
     each = expect(inferred, U, exact)
