@@ -27,7 +27,7 @@ from pesky.optimum import recommend
 from pesky.space import Space
 from pesky.space.exact import exact_outcomes
 from pesky.strategy import CheckModel
-from pesky.strategy.masks import Masks, excluded_regions
+from pesky.strategy.masks import Masks
 from pesky.strategy.select import select
 from pesky.strategy.task_values import TaskOptions, TaskValues, fixed_prices
 
@@ -119,10 +119,9 @@ class Lockstep:
 
     def step(self, state: Progressed) -> None:
         """One more evaluation of every realisation."""
-        context, asked = self.context(state), state.told.u.to(self.device)
+        context = self.context(state)
         with self._timed(state, "other"):
-            excluded = excluded_regions(context.belief, self.confidence, asked)
-            values, masks = self.values(context), Masks(excluded=excluded)
+            values, masks = self.values(context), Masks()
             best = select(values, masks)
             if self.rule.in_nats and bool((check := CheckModel()).is_sure(best).any()):
                 best, _ = check.checked(best, values, masks)

@@ -22,7 +22,7 @@ from pesky.model import surrogate
 from pesky.model.surrogate import GP, FixedHyperparameters
 from pesky.optimum import sample
 from pesky.problem import Problem
-from pesky.strategy import Acquire, CheckModel, Initial, Strategy, masks
+from pesky.strategy import Acquire, CheckModel, Initial, Strategy
 from pesky.test_functions import Benchmark, gp_sample, toy
 from pesky.test_functions.base import decouple, measured_separately
 
@@ -159,13 +159,6 @@ def test_some_need_a_second_chance(setting: PescOptions, monkeypatch: pytest.Mon
     assert 1 < drawing[1] < len(SEEDS)
     # alone, one of them draws again in both steps, the other in none
     assert drawing.count(1) == 4 + 2
-
-
-def test_some_keep_away_from_excluded_regions(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(masks, "TIMES", 1)
-    found = watch(monkeypatch, lockstep, "excluded_regions")
-    CASES["pesc"].check()
-    assert go_different_ways(found[0][1].exist)
 
 
 def test_some_doubt_their_model(monkeypatch: pytest.MonkeyPatch):

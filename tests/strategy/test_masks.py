@@ -1,4 +1,4 @@
-"""What was asked in vain or is answered already is not asked: the best of the others is."""
+"""What is answered already is not asked: the best of the others is."""
 
 import torch
 from small_beliefs import make_belief
@@ -8,16 +8,14 @@ from pesky.acquire.base import Context, PointPreference
 from pesky.acquire.registry import rule_of
 from pesky.model import GaussianProcess
 from pesky.space import Space
-from pesky.strategy.masks import LATTICE, Duplicates, ExcludedRegions, Masks, excluded_regions
+from pesky.strategy.masks import LATTICE, Duplicates, Masks
 from pesky.strategy.select import select
 from pesky.strategy.task_values import TaskOptions, TaskValues, fixed_prices
 
 SQUARE = Space({"x": Real(0, 1), "y": Real(0, 1)})
 GRID = Space({"x": Integer(0, 3), "y": Integer(0, 3)})
 HERE = torch.tensor([0.3, 0.6])
-THRICE = HERE + torch.tensor([[0.0, 0.0], [0.005, -0.005], [-0.004, 0.002], [0.5, 0.3]])
 CONFIDENCE = torch.full((1,), 0.95)
-TOGETHER = TaskOptions(torch.ones(1, 2), (None,), fixed_prices(torch.ones(1)))
 BOTH = TaskOptions(torch.eye(2), (None, None), fixed_prices(torch.ones(2)))
 
 
@@ -36,26 +34,6 @@ def all_but(index: int) -> torch.Tensor:
     points = GRID.combinations(16)
     assert points is not None
     return torch.cat([points[:index], points[index + 1 :]])
-
-
-def test_a_place_is_excluded_by_the_third_question_if_nothing_is_feasible():
-    hopeless = make_belief(rows=2, offsets=(-6.0,))
-    excluded = excluded_regions(hopeless, CONFIDENCE, THRICE)
-    assert excluded is not None
-    assert excluded.is_excluded.tolist() == [True, True, True, False]
-    assert excluded_regions(hopeless, CONFIDENCE, THRICE[1:]) is None
-    assert excluded_regions(make_belief(rows=2, offsets=(6.0,)), CONFIDENCE, THRICE) is None
-    assert excluded_regions(make_belief(rows=1), CONFIDENCE[:0], THRICE) is None
-
-
-def test_questions_keep_away_from_excluded_regions():
-    belief = make_belief(rows=2, offsets=(-6.0,))
-    stubborn = TaskValues(context(belief), rule_of("random"), PointPreference(belief, HERE, torch.ones(2)), TOGETHER)
-    torch.testing.assert_close(select(stubborn).u, HERE)
-    excluded = ExcludedRegions(THRICE[:3], torch.ones(3, dtype=torch.bool))
-    moved = select(stubborn, Masks(excluded=excluded)).u
-    assert (moved - THRICE[:3]).abs().amax(-1).min() >= 0.02
-    assert (moved - HERE).abs().max() < 0.1
 
 
 def test_each_task_is_a_duplicate_where_it_was_measured_up_to_rounding():

@@ -1,7 +1,7 @@
 """A strategy is data: who answers in which situation, what it prints, and the paper's asks for maxima alone."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -74,6 +74,7 @@ def test_it_is_the_same_after_it_was_written_as_json(strategy: Strategy):
         ([{"step": "Initial"}], "one step Acquire"),
         ([Initial(), Acquire(), Acquire()], "one step Acquire"),
         ([3], "unknown step of a strategy 3"),
+        ([Acquire(), Initial()], "the last"),
         ([{"step": "Initial", "points": -1}, {"step": "Acquire"}], "points was -1"),
         ([{"step": "Confirm", "share": "much"}, {"step": "Acquire"}], "share was 'much'"),
         (7, "the strategy was 7"),
@@ -144,11 +145,61 @@ def test_a_step_of_ones_own(tmp_path, caplog: pytest.LogCaptureFixture):
     assert asked[0].why == {"kind": "corner", "every": 3}
     assert "corner" in str(study.explain(asked[0]))
     again = Study.load(f"sqlite:///{tmp_path / 's.db'}")
-    assert again.strategy == Strategy.default()
+    assert again.strategy == Strategy([Initial(points=2), Acquire(QUICK)])
     assert "Corner" in caplog.text
+    assert "by its other steps unless `strategy` or `rule` is given again" in caplog.text
     caplog.clear()
     assert Study.load(f"sqlite:///{tmp_path / 's.db'}", strategy=strategy).strategy == strategy
     assert not caplog.records
+
+
+@dataclass(frozen=True)
+class Fixed(Step):
+    """Always the same query."""
+
+    task: str = "all"
+    params: Any = None
+
+    def propose(self, situation: Situation) -> Query | None:
+        return Query(self.task, self.params, 1.0, Reason("fixed"))
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (Fixed(params={"x": 0.5}), "the step Fixed: .*'y'"),
+        (Fixed(params={"x": 2.0, "y": 0.0}), "the step Fixed: .*'x' was 2"),
+        (Fixed("al", {"x": 0.5, "y": 0.0}), "the step Fixed: unknown task 'al'"),
+    ],
+)
+def test_what_is_no_query_of_the_problem_is_refused_before_it_is_stored(step: Step, said: str):
+    study = Study(COUPLED, strategy=Strategy([step, Acquire("random")]))
+    with pytest.raises(ProblemError, match=said):
+        study.ask()
+    assert not study.evaluations
+
+
+def test_masks_hold_for_a_step_of_ones_own():
+    """The point is known, or a constraint on parameters or the least probability forbids it: the next step is asked."""
+    exact = replace(COUPLED, noise=0.0)
+    study = Study(exact, strategy=Strategy([Fixed(params={"x": 0.0, "y": 0.0}), Acquire("random")]))
+    assert kinds(study, 2)[0] == "fixed"
+    assert [e.kind == "fixed" for e in study.evaluations.values()] == [True, False]
+    bounded = replace(exact, constraints=["c >= 0", "x + y >= 0.5"])
+    assert kinds(Study(bounded, strategy=study.strategy), 1) != ["fixed"]
+    safe = Study(exact, strategy=Strategy([Fixed(params={"x": 1.0, "y": 2.0}), Acquire(QUICK)]), min_probability=0.6)
+    for x in (0.0, 0.4, 1.0):
+        safe.add({"x": x, "y": 1.9}, {"f": 0.0, "c": -1.0})
+        safe.add({"x": x, "y": 0.0}, {"f": 0.0, "c": 1.0})
+    assert safe.ask().kind != "fixed"
+
+
+def test_a_short_cut_that_changes_nothing_is_refused():
+    with pytest.raises(ProblemError, match=r"confirming_share was 0\.1, and the strategy has no step Confirm"):
+        Study(COUPLED, strategy="plain", confirming_share=0.1)
+    with pytest.raises(ProblemError, match="initial was 4, and the strategy has no step Initial"):
+        Study(COUPLED, strategy=Strategy([Acquire("eic")]), initial=4)
+    assert Study(COUPLED, strategy="plain", confirming_share=0).strategy == Strategy.plain()
 
 
 def test_a_study_goes_on_by_its_strategy(tmp_path, caplog: pytest.LogCaptureFixture):

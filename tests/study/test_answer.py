@@ -222,6 +222,7 @@ def test_a_point_that_is_surely_better_is_recommended_and_said_to_be_unmeasured(
     assert 0 < recommended.nearest < 0.5
     assert "Not measured here: measure it before you use it" in recommended.advice
     assert f"The best measured point (#6) can be promised to have f = {best.expected:.6g} only" in recommended.advice
+    assert f"It can be promised to have f = {recommended.promise:.6g}." in recommended.advice
     truth = measure(recommended.params)
     assert recommended.interval[0] <= truth["f"] <= recommended.interval[1]
 
@@ -642,9 +643,7 @@ class TestConfirmOnTheWay:
         assert "better measured point" in str(s.explain(improving))
 
     def test_a_rule_that_learns_nothing_asks_its_own_questions_alone(self):
-        s = told(
-            points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, 0.5)], rule="random", confirming_share=0.9
-        )
+        s = told(points=[{"x": x, "y": y} for x in (0.1, 0.5, 0.9) for y in (-1.9, 0.5)], rule="random")
         assert {(e.why or {})["kind"] for e in s.ask(3)} == {"full"}
 
     def test_what_is_due_follows_from_what_was_spent_and_from_no_stored_reason(self):

@@ -74,7 +74,7 @@ def test_a_rule_of_ones_own_is_to_be_given_again(url: str, caplog: pytest.LogCap
     Study(COUPLED, storage=url, rule=Own())
     with caplog.at_level(logging.WARNING, "pesky"):
         assert Study.load(url).rule == rule_of("pesc")
-    assert "asked by a strategy that this pesky does not have" in caplog.text
+    assert "asked by a strategy that is not at hand" in caplog.text
     assert "'own'" in caplog.text
     caplog.clear()
     assert Study.load(url, rule=Own()).rule == Own()

@@ -53,10 +53,13 @@ def unmeasured(found: Recommendation) -> str:
     return f"{what} here: measure it before you use it, with {CONFIRM}."
 
 
-def beside_measured(measured: Recommendation) -> str:
+def beside_measured(found: Recommendation, measured: Recommendation) -> str:
     """What the best measured point is, beside an answer that can be promised to be better."""
     ids = listed(measured.evaluations, measured.trials)
-    return f"The best measured point ({ids}) can be promised to have {_promised(measured)} only: {BEST}."
+    return (
+        f"It can be promised to have {_promised(found)}. The best measured point ({ids}) can be promised to have "
+        f"{_promised(measured)} only: {BEST}."
+    )
 
 
 def beside_expected(inferred: Inferred, found: Recommendation, measured: Recommendation) -> str:

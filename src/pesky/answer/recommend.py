@@ -52,7 +52,9 @@ def _chosen(inferred: Inferred) -> Recommendation:
         return replace(measured, advice=f"{own} {advice.failed_elsewhere(anywhere, failures)}")
     ahead = inferred.problem.sign * (measured.promise - anywhere.promise)
     if ahead > inferred.tolerance * inferred.objective_range:
-        return replace(anywhere, advice=f"{advice.alone(inferred, anywhere)} {advice.beside_measured(measured)}")
+        return replace(
+            anywhere, advice=f"{advice.alone(inferred, anywhere)} {advice.beside_measured(anywhere, measured)}"
+        )
     return replace(measured, advice=f"{own} {advice.beside_expected(inferred, anywhere, measured)}".strip())
 
 
@@ -72,10 +74,13 @@ def best_from(inferred: Inferred) -> Recommendation | None:
 
 
 def best_of(
-    inferred: Inferred, points: Sequence[MeasuredPoint], most: int = MOST_MEASURED
+    inferred: Inferred, points: Sequence[MeasuredPoint], *, most: int = MOST_MEASURED, compared: int = COMPARED
 ) -> Recommendation | None:
-    """The best of these points; None if there is none."""
-    (found,) = _described(inferred, [_best_of(inferred, points, most)])
+    """The best of these points; None if there is none.
+
+    Of `most`, those that are expected to be the best are `compared` by their promises: of one, that decides alone.
+    """
+    (found,) = _described(inferred, [_best_of(inferred, points, most, compared)])
     return None if found is None else replace(found, advice=advice.alone(inferred, found))
 
 
@@ -101,7 +106,9 @@ def _complete(inferred: Inferred) -> list[MeasuredPoint]:
     return [point for point in inferred.points if point.is_complete(inferred.problem)]
 
 
-def _best_of(inferred: Inferred, points: Sequence[MeasuredPoint], most: int = MOST_MEASURED) -> _Found | None:
+def _best_of(
+    inferred: Inferred, points: Sequence[MeasuredPoint], most: int = MOST_MEASURED, compared: int = COMPARED
+) -> _Found | None:
     """The one of these points that can be promised lowest; None if there is none.
 
     Where none satisfies every constraint with its confidence, it is the one that most probably does, of those that did
@@ -119,7 +126,7 @@ def _best_of(inferred: Inferred, points: Sequence[MeasuredPoint], most: int = MO
     each = expect(inferred, U, exact)
     held = [i for i, e in enumerate(each) if e.holds(problem.confidences)]
     if held:
-        held = sorted(held, key=lambda i: problem.sign * each[i].outcomes[problem.objective])[:COMPARED]
+        held = sorted(held, key=lambda i: problem.sign * each[i].outcomes[problem.objective])[:compared]
         promised = promises(inferred, U[held], [exact[i] for i in held])
         best = held[min(range(len(held)), key=lambda i: problem.sign * promised[i])]
         return _Found(U[best], True, points[best])

@@ -125,5 +125,5 @@ def texts(given: Iterable[str], or_else: str = "") -> dict[str, str]:
 
 AskedBy = Annotated[
     str | None,
-    typer.Option("--strategy", help="Ask by this strategy from now on: default, paper or plain; the study stores it."),
+    typer.Option("--strategy", help="Ask by this strategy, not by the file's: default, paper or plain; it is stored."),
 ]

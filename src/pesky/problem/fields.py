@@ -135,7 +135,7 @@ def build(what: str, declare: Callable[..., V], given: object) -> V:
 def figure(what: str, given: Any, default: object, metadata: Mapping[str, Any]) -> Any:
     """What was given for a figure, if it is of the kind of its default; a ProblemError if it is not.
 
-    A whole number is at least the `least` of the metadata, or 1.
+    A whole number is at least the `least` of the metadata, or 1; another number from 0 to the `most`, if there is one.
     """
     if isinstance(default, bool):
         if not isinstance(given, bool):
@@ -144,7 +144,9 @@ def figure(what: str, given: Any, default: object, metadata: Mapping[str, Any]) 
     if isinstance(default, int):
         return whole(what, given, metadata.get("least", 1))
     if isinstance(default, float):
-        if finite(what, given) < 0:
-            raise ProblemError(f"{what} was {given!r}: expected a number, 0 or above.")
+        most = metadata.get("most", math.inf)
+        if not 0 <= finite(what, given) <= most:
+            bounds = "0 or above" if most == math.inf else f"from 0 to {most:g}"
+            raise ProblemError(f"{what} was {given!r}: expected a number, {bounds}.")
         return float(given)
     return given

@@ -1,5 +1,6 @@
 """What a study has cost, and what still fits in its limit."""
 
+import math
 from collections.abc import Mapping
 
 from pesky.problem import Problem
@@ -39,16 +40,20 @@ def affordable(
     tasks: tuple[str, ...], evaluations: Mapping[int, Evaluation], problem: Problem, limit: Limit
 ) -> tuple[str, ...]:
     """The tasks that fit in what is left of the limit; `Exhausted` if none does."""
-    if limit.evaluations is not None and sum(map(counts, evaluations.values())) >= limit.evaluations:
-        raise beyond(limit)
-    if limit.cost is None:
-        return tasks
-    # A rounding error of the sum is no reason to stop one short.
-    left = limit.cost * (1 + 1e-9) - sum(spent(evaluations, problem).values())
-    fitting = tuple(task for task in tasks if typical_price(task, evaluations, problem) <= left)
-    if not fitting:
+    count, cost = left_of(limit, evaluations, problem)
+    fitting = tuple(task for task in tasks if typical_price(task, evaluations, problem) <= cost)
+    if count < 1 or not fitting:
         raise beyond(limit)
     return fitting
+
+
+def left_of(limit: Limit, evaluations: Mapping[int, Evaluation], problem: Problem) -> tuple[float, float]:
+    """How many evaluations and what cost are left of a limit; infinite where there is none."""
+    count = math.inf if limit.evaluations is None else limit.evaluations - sum(map(counts, evaluations.values()))
+    if limit.cost is None:
+        return count, math.inf
+    # A rounding error of the sum is no reason to stop one short.
+    return count, limit.cost * (1 + 1e-9) - sum(spent(evaluations, problem).values())
 
 
 def kept_by_store(limit: Limit, problem: Problem) -> Limit:

@@ -8,7 +8,6 @@ from pesky.acquire.base import Rule
 from pesky.acquire.registry import rule_of
 from pesky.errors import ProblemError
 from pesky.problem.fields import finite
-from pesky.strategy.masks import Masks
 from pesky.strategy.query import Query, Reason
 from pesky.strategy.situation import Situation
 from pesky.strategy.step import Step
@@ -60,7 +59,7 @@ class Acquire(Step):
         values = TaskValues(full.context, situation.rule, full.acquisition, situation.options)
         if situation.tasks not in full.at_optima:
             full.at_optima[situation.tasks] = values_at_optima(values)
-        masks = Masks(situation.min_probability, None, situation.duplicates)
+        masks = situation.masks
         generator = situation.generator()
         best = select_optimum(values, full.at_optima[situation.tasks], situation.snapshot.asked, generator, masks)
         situation.last.decision = best

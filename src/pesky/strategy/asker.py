@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from pesky.data.outliers import as_reasons
 from pesky.data.snapshot import Answered, Snapshot
@@ -58,11 +59,12 @@ class Asker:
         if not tasks:
             raise in_vain(request.limit)
         self.inference.check_known()
-        found = self._of(snapshot, request, tasks, is_any_unaffordable=len(tasks) < len(wanted), is_retry=is_retry)
+        unaffordable = tuple(task for task in wanted if task not in tasks)
+        found = self._of(snapshot, request, tasks, unaffordable=unaffordable, is_retry=is_retry)
         self._check_begun(found)
         return found
 
-    def _of(self, snapshot: Snapshot, request: Request, tasks: tuple[str, ...], **given: bool) -> Situation:
+    def _of(self, snapshot: Snapshot, request: Request, tasks: tuple[str, ...], **given: Any) -> Situation:
         return Situation(
             snapshot,
             request,

@@ -45,7 +45,7 @@ class CheckModel(Step):
         values, best = situation.values, situation.best
         if not bool(self.is_sure(best)):
             return None
-        checked, is_checked = self.checked(best, values, situation.masks(values.context))
+        checked, is_checked = self.checked(best, values, situation.masks)
         return situation.query(values, checked, "check") if bool(is_checked) else None
 
     def is_sure(self, best: Decision) -> Bool[Tensor, "*w"]:

@@ -12,7 +12,7 @@ from pesky.answer.recommend import best_anywhere, best_from, best_of, log_probab
 from pesky.answer.recommendation import Recommendation
 from pesky.inference.inferred import Inferred
 from pesky.problem import Problem
-from pesky.run.spending import cost_of, typical_price
+from pesky.run.spending import cost_of, left_of, typical_price
 from pesky.store import Evaluation
 from pesky.strategy.query import Query, Reason
 from pesky.strategy.situation import Situation
@@ -35,12 +35,13 @@ class Confirm(Step):
     """
 
     kinds: ClassVar = {
-        "confirming": "for the answer: the best point was expected here, and not all of it was measured",
+        "confirming": "for the answer: the best point was expected here, and was not measured wholly",
         "improving": "for the answer: where a better measured point is most to be expected",
     }
 
-    share: float = 0.2
-    bold: float = 0.6
+    share: float = field(default=0.2, metadata={"most": 1.0})
+    """Of the cost of all queries."""
+    bold: float = field(default=0.6, metadata={"most": 1.0})
     """The confidence that suffices for a point that is measured without noise before anyone uses it."""
     clearly: float = 1e-2
     """The part of the range of measured values by which a point is clearly better."""
@@ -101,7 +102,8 @@ class Confirm(Step):
         Every value that is told moves the target a little: followed, it would never be measured wholly. As good is what
         is not clearly worse, and still better than what was measured wholly.
         """
-        begun = best_of(inferred, [point for point in inferred.points if not point.is_complete(inferred.problem)])
+        partly = [point for point in inferred.points if not point.is_complete(inferred.problem)]
+        begun = best_of(inferred, partly, compared=1)  # the target, too, is the best that is expected
         targets = [target]
         if begun is not None and begun.is_confident and is_no_better(inferred, target, begun, self.clearly):
             targets = [begun, target] if beats_measured(inferred, begun) else targets
@@ -154,17 +156,22 @@ def _left_at(target: Recommendation, inferred: Inferred, situation: Situation, a
     u = inferred.space.encode(target.params)
     outliers = {id_ for id_, _ in inferred.left_out}
     here = [
-        e for e in evaluations.values() if e.task in situation.tasks and e.id not in outliers and inferred.is_at(e, u)
+        e
+        for e in evaluations.values()
+        if e.task in situation.request.tasks and e.id not in outliers and inferred.is_at(e, u)
     ]
     failed = Counter(e.task for e in inferred.failures_at(u))
     tried = {e.task for e in here if e not in inferred.snapshot.failed or failed[e.task] >= attempts}
     told = inferred.told_at(u)
     left = {
-        task: rest for task in situation.tasks if task not in tried and (rest := {*problem.informs(task)} - told.keys())
+        task: rest
+        for task in situation.request.tasks
+        if task not in tried and (rest := {*problem.informs(task)} - told.keys())
     }
-    if not left:
-        return None
     prices = {task: typical_price(task, evaluations, problem) for task in left}
+    count, cost = left_of(situation.request.limit, situation.evaluations, problem)
+    if not left or len(left) > count or sum(prices.values()) > cost:
+        return None  # what cannot be finished is not begun
     failing = {task: 1 - _probability(problem, target, rest) for task, rest in left.items()}
     # what probably fails for little money comes first: it saves the rest
     first = min(left, key=lambda task: (-failing[task] / prices[task], prices[task]))

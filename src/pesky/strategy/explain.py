@@ -10,13 +10,7 @@ from pesky.errors import DataError
 from pesky.problem.fields import FrozenDict
 from pesky.store import Evaluation, State
 from pesky.strategy.facts import SAME_PLACE
-from pesky.strategy.steps import STEPS
-
-KINDS = {
-    "enqueued": "what was to be measured before anything else, by its user's wish",
-    **{kind: words for step in STEPS.values() for kind, words in step.kinds.items()},
-}
-"""What kinds of queries there are, in words."""
+from pesky.strategy.steps import KINDS
 
 
 def known_before(evaluations: Iterable[Evaluation], asked: Evaluation) -> dict[int, Evaluation]:
@@ -52,6 +46,8 @@ class Explanation:
     """The share of the samples of the solution that are in the same place."""
     infeasible: float | None = None
     """The share of draws of the functions that have no feasible point."""
+    unaffordable: tuple[str, ...] = ()
+    """The tasks that what was left of the limit did not pay for."""
     left_out: tuple[Outlier, ...] = ()
     """The values that were not believed then."""
     noise: Mapping[str, float | None] = field(default_factory=dict)
@@ -69,7 +65,8 @@ class Explanation:
         known = {name: why[name] for name in cls.__dataclass_fields__ if name in why}
         kept: Any = why.get("left_out", ())
         left_out = tuple(Outlier(**each) for each in kept)
-        return cls(**{**known, "task": evaluation.task, "left_out": left_out})  # pyright: ignore[reportArgumentType]
+        too_dear = tuple(why.get("unaffordable", ()))  # pyright: ignore[reportArgumentType]
+        return cls(**{**known, "task": evaluation.task, "left_out": left_out, "unaffordable": too_dear})  # pyright: ignore[reportArgumentType]
 
     def __str__(self) -> str:
         lines = [f"{self.task}: {KINDS.get(self.kind, self.kind)}" + (f" ({self.rule})" if self.rule else "")]
@@ -77,6 +74,7 @@ class Explanation:
             best = f", {self.elsewhere[task]:.3g} at its own best point" if task in self.elsewhere else ""
             price = f" for a price of {self.prices[task]:.3g}" if task in self.prices else ""
             lines.append(f"  {task} is worth {value:.3g} {self.unit} here{price}{best}")
+        lines += [f"  {task} was too dear for what was left of the limit" for task in self.unaffordable]
         if self.left:
             shares = ", ".join(f"{name} {share:.0%}" for name, share in self.left.items())
             lines.append(f"  not known yet of the solution: {shares}")

@@ -26,13 +26,15 @@ def reasons(values: TaskValues, decision: Decision, tasks: Sequence[str]) -> dic
         is_one = len(tasks) == 1
         here = [float(decision.value)] if is_one else values.value(decision.u[None])[0].tolist()
         prices = values.task_options.prices(decision.u[None])[0].tolist()
+    # its own best point is at least as good to a task as any other that is known
+    best = [max(each) for each in zip(here, decision.per_task.tolist(), strict=True)]
     is_log, optima = values.acquisition.is_log, values.acquisition.optima
     why: dict[str, object] = {
         "rule": values.rule.name,
         "unit": "nats" if values.rule.in_nats else "in logarithm" if is_log else "",
         "values": _numbers(tasks, here),
         "prices": _numbers(tasks, prices),
-        "elsewhere": _numbers(tasks, decision.per_task.tolist()),
+        "elsewhere": _numbers(tasks, best),
     }
     return why if optima is None else {**why, **_solution(values.context.space, values, optima)}
 

@@ -1,6 +1,6 @@
 """SeekFeasible: where all constraints most probably hold, while hardly anything that fits the data is feasible."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from pesky.strategy.query import Query
@@ -19,7 +19,7 @@ class SeekFeasible(Step):
         "seeking": "where all constraints most probably hold: hardly a function that fits the data has a feasible point"
     }
 
-    infeasible: float = 0.8
+    infeasible: float = field(default=0.8, metadata={"most": 1.0})
     """The share of functions without a feasible point above which that is so."""
 
     def propose(self, situation: Situation) -> Query | None:

@@ -1,29 +1,19 @@
-"""Where nothing is to be asked: what is improbable to be feasible, asked in vain, or answered already."""
+"""Where nothing is to be asked: what is improbable to be feasible, forbidden, or answered already."""
 
 import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.acquire.base import Context
 from pesky.acquire.maximize import Best, Values, best_of
-from pesky.model.belief import Belief
 from pesky.optimum.assessment import SAME_POINT, assess
-from pesky.optimum.measured import best_measured
 from pesky.space import Space
 from pesky.space.region import Region
 
-SAME_PLACE = 0.02
-"""Questions closer than this, in the cube, are about the same place."""
-TIMES = 3
-"""How often a place is asked before it is excluded."""
-MANY = 1000
-"""Questions from which on all pairs of them take longer than all else."""
-PROBABLY_FEASIBLE = 0.5
-"""The probability that all constraints hold from which a measured point counts as feasible."""
 SAME_QUESTION = 1e-3
 """Questions of one task closer than this, in the unit cube, are the same question."""
 LATTICE = 4096
@@ -31,59 +21,6 @@ LATTICE = 4096
 
 Margin = Callable[[Tensor], Tensor]
 """Points (*w, n, d) -> how far each is from where nothing is to be asked, (*w, n): negative there."""
-
-
-class ExcludedRegions(NamedTuple):
-    """Questions, and which of them were asked where it is in vain."""
-
-    asked: Float[Tensor, "*w n d"]
-    is_excluded: Bool[Tensor, "*w n"]
-
-    @property
-    def exist(self) -> Bool[Tensor, "*w"]:
-        """Whether there is a region to keep away from; of studies in lockstep, some may have none."""
-        return self.is_excluded.any(-1)
-
-    def margin(self, X: Float[Tensor, "*w x d"]) -> Float[Tensor, "*w x"]:
-        """How far each point is from the regions, negative within them."""
-        distance = (X[..., :, None, :] - self.asked[..., None, :, :]).abs().amax(-1)
-        return torch.where(self.is_excluded[..., None, :], distance, 1.0).amin(-1) - SAME_PLACE
-
-
-def excluded_regions(
-    belief: Belief, confidence: Float[Tensor, " k"], asked: Float[Tensor, "*w n d"]
-) -> ExcludedRegions | None:
-    """The questions asked in the same place `TIMES` and more, if nothing measured is probably feasible.
-
-    None if there are none. A model that takes a violation for noise can want the least violated place measured
-    for ever. Once something is feasible no place is excluded: the optimum is often on the edge of what is allowed, and
-    the questions gather there.
-    """
-    if asked.shape[-2] < TIMES or not belief.points.shape[-2]:
-        return None
-    is_large = asked.shape[-2] > MANY and asked.dim() == 2
-    if is_large and bool(_is_any_feasible(belief, confidence, best_measured(belief)).all()):
-        return None  # before all pairs are looked at
-    parts = asked.split(MANY, -2) if is_large else (asked,)
-    excluded = torch.cat([_asked_near(part, asked) >= TIMES for part in parts], -1)
-    if not bool(excluded.any()):
-        return None
-    excluded = excluded & ~_is_any_feasible(belief, confidence, belief.points)
-    return ExcludedRegions(asked, excluded) if bool(excluded.any()) else None
-
-
-def _asked_near(X: Float[Tensor, "*w x d"], asked: Float[Tensor, "*w n d"]) -> Int[Tensor, "*w x"]:
-    """How many questions were asked about the place of each point."""
-    return ((X[..., :, None, :] - asked[..., None, :, :]).abs().amax(-1) < SAME_PLACE).sum(-1)
-
-
-def _is_any_feasible(
-    belief: Belief, confidence: Float[Tensor, " k"], X: Float[Tensor, "*w x d"]
-) -> Bool[Tensor, "*w 1"]:
-    """Whether any of the points is probably feasible."""
-    with torch.no_grad():
-        feasible = assess(belief, X, confidence).log_feasible.exp()
-    return ~(feasible < PROBABLY_FEASIBLE).all(-1, keepdim=True)
 
 
 class Duplicates(NamedTuple):
@@ -129,11 +66,10 @@ class Duplicates(NamedTuple):
 
 
 class Masks(NamedTuple):
-    """What may be asked where; of studies in lockstep, none has duplicates."""
+    """What may be asked where."""
 
     min_probability: float | None = None
     """What the probability that all constraints hold must reach at the point."""
-    excluded: ExcludedRegions | None = None
     duplicates: Duplicates | None = None
 
     def margin(self, context: Context) -> Margin | None:
@@ -142,8 +78,6 @@ class Masks(NamedTuple):
         if self.min_probability is not None:
             least = math.log(self.min_probability)
             margins.append(lambda X: log_feasibility(context, X) - least)
-        if self.excluded is not None:
-            margins.append(self.excluded.margin)
         if self.duplicates is not None and self.duplicates.region is not None:
             margins.append(self.duplicates.region.margin)
         return (lambda X: torch.stack([margin(X) for margin in margins]).amin(0)) if margins else None

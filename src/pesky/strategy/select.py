@@ -88,19 +88,9 @@ def best_of_each_task(values: TaskValues, masks: Masks, is_quick: bool) -> Best:
         candidates = torch.cat([candidates, masks.duplicates.region.pool[:count].to(candidates)], -2)
     neighbors, rough = None if space.is_continuous else space.neighbors, values.rough()
 
-    def search(masks: Masks) -> Best:
-        margin = masks.margin(context)
-        best = maximize(
-            values.estimate_per_cost, candidates, neighbors, margin, effort, rough and rough.estimate_per_cost
-        )
-        duplicates = masks.duplicates
-        return best if duplicates is None else duplicates.replaced(best, values.estimate_per_cost, candidates, margin)
-
-    best, excluded = search(masks), masks.excluded
-    if excluded is None or bool(excluded.exist.all()):
-        return best
-    # Who has nothing to keep away from searches as if nobody had.
-    return best.where(excluded.exist[..., None], search(masks._replace(excluded=None)))
+    margin, duplicates = masks.margin(context), masks.duplicates
+    best = maximize(values.estimate_per_cost, candidates, neighbors, margin, effort, rough and rough.estimate_per_cost)
+    return best if duplicates is None else duplicates.replaced(best, values.estimate_per_cost, candidates, margin)
 
 
 def take(each: Tensor, task: Int[Tensor, "*w"]) -> Tensor:

@@ -28,7 +28,7 @@ from pesky.space.region import Region
 from pesky.store import Evaluation
 from pesky.strategy.facts import reasons
 from pesky.strategy.limits import Request, check_worth, too_improbable
-from pesky.strategy.masks import Duplicates, Masks, excluded_regions
+from pesky.strategy.masks import Duplicates, Masks
 from pesky.strategy.query import Query, Reason
 from pesky.strategy.schedule import Level, TimeBudget
 from pesky.strategy.select import Decision, select
@@ -78,8 +78,8 @@ class Situation:
     min_probability: float | None
     schedule: TimeBudget
     last: Last
-    is_any_unaffordable: bool = False
-    """Whether other tasks are left, that what is left of a limit does not pay for."""
+    unaffordable: tuple[str, ...] = ()
+    """Other tasks that are left, which what is left of the limit does not pay for."""
     is_retry: bool = False
     """Whether the query takes the place of the last one, which is not kept."""
 
@@ -133,10 +133,10 @@ class Situation:
         columns = tuple(self.columns(task) for task in self.tasks)
         return Duplicates(self.space, points, self.region, columns) if is_needed else None
 
-    def masks(self, context: Context) -> Masks:
+    @property
+    def masks(self) -> Masks:
         """Where each task may be asked."""
-        excluded = excluded_regions(context.belief, context.confidence, self.snapshot.asked)
-        return Masks(self.min_probability, excluded, self.duplicates)
+        return Masks(self.min_probability, self.duplicates)
 
     def columns(self, task: str) -> Bool[Tensor, " d"]:
         """Those that a task depends on."""
@@ -208,7 +208,7 @@ class Situation:
             (self.level == "update" and (self.is_retry or not is_same_data))
             or _is_same(self.values.acquisition, before.acquisition)
         )
-        return select(self.values, self.masks(self.values.context), is_quick=is_quick)
+        return select(self.values, self.masks, is_quick=is_quick)
 
     @cached_property
     def _before(self) -> Full | None:
@@ -244,7 +244,7 @@ class Situation:
     def by_improvement(self, context: Context) -> tuple[TaskValues, Decision]:
         """Where a better point is most to be expected: expected improvement with constraints."""
         values = TaskValues.of(context, ExpectedImprovement(), self.options)
-        return values, select(values, self.masks(context))
+        return values, select(values, self.masks)
 
     def generator(self) -> torch.Generator:
         """The random numbers of this query alone."""
@@ -258,11 +258,13 @@ class Situation:
 
     def query(self, values: TaskValues, decision: Decision, kind: str) -> Query:
         """The query of a decision, with what its values were; `Exhausted` if it is not worth its price."""
-        check_worth(decision, self.request, is_all=not self.is_any_unaffordable)
+        check_worth(decision, self.request, is_all=not self.unaffordable)
         assert self.last.full is not None
         inferred = self.last.full.inferred
         noise = as_reasons(self.problem, inferred.belief, inferred.observations)
         facts = {**reasons(values, decision, self.tasks), **noise}
+        if self.unaffordable:
+            facts["unaffordable"] = list(self.unaffordable)
         self.last.decision = decision
         return self.query_at(decision, Reason(kind, facts))
 

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from pesky.strategy.situation import Situation
 
 
+KINDS = {"enqueued": "what was to be measured before anything else, by its user's wish"}
+"""What kinds of queries there are, in words: those of all steps that were imported."""
+
+
 class Step(ABC):
     """A frozen dataclass whose fields are all the figures that it goes by.
 
@@ -20,6 +24,11 @@ class Step(ABC):
 
     kinds: ClassVar[Mapping[str, str]] = {}
     """The kinds of its queries, with what is said of each."""
+
+    def __init_subclass__(cls, **given: object) -> None:
+        super().__init_subclass__(**given)
+        for kind, words in cls.kinds.items():
+            KINDS.setdefault(kind, words)
 
     def __post_init__(self) -> None:
         for each in fields(self):  # pyright: ignore[reportArgumentType]

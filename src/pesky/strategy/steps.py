@@ -6,7 +6,9 @@ from pesky.strategy.confirm import Confirm
 from pesky.strategy.feasible import SeekFeasible
 from pesky.strategy.initial import Initial
 from pesky.strategy.options import CoverOptions
-from pesky.strategy.step import Step
+from pesky.strategy.step import KINDS, Step
 
 _ALL: tuple[type[Step], ...] = (Initial, CoverOptions, Confirm, SeekFeasible, CheckModel, Acquire)
+__all__ = ["KINDS", "STEPS"]
+
 STEPS: dict[str, type[Step]] = {step.__name__: step for step in _ALL}

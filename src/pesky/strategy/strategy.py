@@ -1,12 +1,13 @@
 """A strategy: who asks next, as data."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from pesky.acquire.base import Rule
 from pesky.acquire.registry import rule_of
-from pesky.errors import ProblemError, unknown_name
+from pesky.errors import DataError, ProblemError, unknown_name
+from pesky.problem.values import check_params
 from pesky.strategy.acquire import Acquire
 from pesky.strategy.check import CheckModel
 from pesky.strategy.confirm import Confirm
@@ -35,10 +36,12 @@ class Strategy:
     def __init__(self, steps: Iterable[Step]) -> None:
         given = tuple(steps)
         for each in given:
-            if not isinstance(each, Step):
-                raise ProblemError(f"a step of the strategy was {each!r}: expected one like Initial(points=3).")
-        if sum(isinstance(each, Acquire) for each in given) != 1:
-            raise ProblemError("a strategy has one step Acquire(rule), which asks where no other step does.")
+            if not isinstance(each, Step) or not is_dataclass(each):
+                raise ProblemError(
+                    f"a step of the strategy was {each!r}: expected one like Initial(points=3), a dataclass."
+                )
+        if sum(isinstance(each, Acquire) for each in given) != 1 or not isinstance(given[-1], Acquire):
+            raise ProblemError("a strategy has one step Acquire(rule), the last, which asks where no other step does.")
         object.__setattr__(self, "steps", given)
 
     @classmethod
@@ -70,15 +73,16 @@ class Strategy:
             return getattr(cls, given)()
         steps = given.get("steps") if isinstance(given, Mapping) else given
         if isinstance(steps, list | tuple):
-            return cls(each if isinstance(each, Step) else _step(each) for each in steps)
+            return cls(each if isinstance(each, Step) else step_of(each) for each in steps)
         raise ProblemError(
             f"the strategy was {given!r}: expected Strategy([..]), or one of {', '.join(map(repr, NAMES))}."
         )
 
     def propose(self, situation: Situation) -> Query | None:
-        """The query of the first step that has one."""
+        """The query of the first step that has one; of steps of the user's own, one that may be asked."""
         for step in self.steps:
-            if (query := step.propose(situation)) is not None:
+            query = step.propose(situation)
+            if query is not None and (type(step) in STEPS.values() or _may_be_asked(query, step, situation)):
                 return query
         return None
 
@@ -107,6 +111,12 @@ class Strategy:
 
         Where a rule begins or ceases to learn from the data, as "random" does not, it is the default of that rule.
         """
+        for kind, name, wanted in ((Initial, "initial", initial), (Confirm, "confirming_share", confirming_share)):
+            if wanted and rule is None and self.get(kind) is None:
+                raise ProblemError(
+                    f"{name} was {wanted!r}, and the strategy has no step {kind.__name__}, of which it is a figure: "
+                    "leave it out, or give a strategy that has one."
+                )
         found = self
         if rule is not None and rule.learns == self.rule.learns:
             found = found._with(Acquire, rule=rule)
@@ -137,7 +147,21 @@ class Strategy:
         return "\n".join(["Strategy([", *(f"    {step!r}," for step in self.steps), "])"])
 
 
-def _step(given: object) -> Step:
+def _may_be_asked(query: Query, step: Step, situation: Situation) -> bool:
+    """Whether nothing forbids it; a ProblemError if it is no query of the problem."""
+    problem, name = situation.problem, type(step).__name__
+    if query.task not in problem.tasks:
+        raise ProblemError(f"the step {name}: {unknown_name('task', query.task, problem.tasks)}")
+    try:
+        check_params(problem.parameters, query.params)
+    except DataError as error:
+        raise ProblemError(f"the step {name}: {error}") from error
+    is_told = problem.place_of(query.task, query.params) in situation.answered.get(query.task, {})
+    may = query.task in situation.tasks and not is_told and situation.is_inside(query.params)
+    return may and situation.is_allowed(query.params)
+
+
+def step_of(given: object) -> Step:
     """The step of a mapping with its name and figures."""
     if not isinstance(given, Mapping) or given.get("step") not in STEPS:
         name = given.get("step") if isinstance(given, Mapping) else given

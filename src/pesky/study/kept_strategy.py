@@ -3,10 +3,12 @@
 import json
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from pesky.errors import ProblemError, StorageError
 from pesky.store import Store, StudyRecord
 from pesky.strategy import Strategy
+from pesky.strategy.steps import STEPS
 from pesky.text import one_line
 
 log = logging.getLogger("pesky")
@@ -32,10 +34,11 @@ def strategy_kept(
         log.warning("the study %r goes on by %s, before by %s", kept.name, now, then)
     elif mistake is not None:
         log.warning(
-            "the study %r was asked by a strategy that this pesky does not have (%s): queries are chosen by the "
-            "default unless `strategy` or `rule` is given",
+            "the study %r was asked by a strategy that is not at hand (%s): queries are chosen by %s unless `strategy` "
+            "or `rule` is given again",
             kept.name,
             one_line(str(mistake), 200),
+            "the default" if base == Strategy.default() else "its other steps",
         )
     if before is None or is_wanted:
         _keep(store, kept, {"strategy": plain})
@@ -62,12 +65,19 @@ def _before(settings: Mapping[str, object]) -> object:
 
 
 def _stored(before: object) -> tuple[Strategy, Exception | None]:
-    """The strategy that is stored; the default where there is none, or, with the reason, none that this pesky has."""
+    """The strategy that is stored, without steps that are not at hand; the default where none is left of it.
+
+    With the reason, if it is not the stored one.
+    """
     try:
         if isinstance(before, dict) and "rule" in before:
             return Strategy.default(before["rule"]), None
         return Strategy.default() if before is None else Strategy.of(before), None
     except (ProblemError, TypeError, ValueError, RecursionError) as error:
+        steps = before.get("steps") if isinstance(before, dict) else None
+        known = [each for each in steps if isinstance(each, dict) and each.get("step") in STEPS] if steps else []
+        with suppress(ProblemError, TypeError, ValueError, RecursionError):
+            return Strategy.of(known), error
         return Strategy.default(), error
 
 

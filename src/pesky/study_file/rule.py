@@ -47,13 +47,23 @@ def check_strategy(
     if strategy is None and run.rule in (None, "pesc") and run.samples is None:
         return
     from pesky.space import Space
-    from pesky.strategy import Strategy
+    from pesky.strategy.strategy import Strategy, step_of
     from pesky.study.checks import check_counts, checked_rule
 
+    each = list(enumerate(strategy)) if isinstance(strategy, list) else []
+    figures = [(i, name, {"step": step.get("step"), name: value}) for i, step in each for name, value in step.items()]
+    for i, name, figure in figures:
+        try:
+            step_of(figure)
+        except ProblemError as error:
+            findings.note(("strategy", i, name), f"{error}")
+    if findings.concern(("strategy",)):
+        return
     at = ("strategy",) if run.rule is None and strategy is not None else ("run", "rule")
     try:
         asked = Strategy.default() if strategy is None else Strategy.of(strategy)
         rule = checked_rule(rule_in(run) or asked.rule, problem, Space.of(problem))
+        asked.changed(rule_in(run), run.initial, run.confirming_share, run.deciding_share)
     except ProblemError as error:
         findings.note(at, f"{error}")
         return

@@ -58,6 +58,10 @@ class StudyFile:
             strategy: One instead of the file's own.
         """
         path = Path(path).resolve()
+        if strategy is not None:
+            from pesky.strategy import Strategy  # imports torch, which takes seconds
+
+            Strategy.of(strategy)
         text, given = _read(path)
         findings = Findings(key_lines(text))
         given = stored_text(given, findings)
