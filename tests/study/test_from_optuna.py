@@ -128,7 +128,7 @@ def test_answers_name_the_trial_and_not_only_the_number_here():
     (id_,) = best.evaluations
     assert best.trials == best.to_dict()["trials"] == {id_: f"trial {id_ + 1}"}
     assert f"measured here (#{id_}, trial {id_ + 1}): value=1;" in str(best)
-    assert f"The best measured point (#{id_}, trial {id_ + 1}) can" in advice.beside_measured(best)
+    assert f"The best measured point (#{id_}, trial {id_ + 1}) can" in advice.beside_measured(best, best)
     last = study.evaluations[2]
     assert str(last).startswith("#2 (trial 3) trial at x=0.8")
     assert advice.failed_here([last]) == "#2 (trial 3) was measured here and failed."
