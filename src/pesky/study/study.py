@@ -99,10 +99,10 @@ class Study(StudyData):
             and so needs data of your own: without a value of each constrained outcome nothing is asked.
         deciding_share: Of its step `Acquire`: deciding takes at most so many times the time of measuring, and quicker
             decisions fill in between full ones. Without it every decision is a full one.
-        confirming_share: The share of its step `Confirm`, of the cost of all questions: what goes to the
-            point that would be recommended, and to where a better measured point is expected.
-        tolerance: The part of the range of the objective's measured values, of those where all constraints held if there
-            are two, below which a measured point is preferred to one that can be promised to be better; 0.00001 if not
+        confirming_share: The share of its step `Confirm`, of the cost of all questions: what goes to the point that
+            would be recommended, and to where a better measured point is expected.
+        tolerance: The part of the range of the objective's measured values (of two or more where all constraints held,
+            of these) below which a measured point is preferred to one that can be promised to be better; 0.00001 if not
             given.
         device: Where models are fitted, and questions and answers found: "cpu", or an accelerator, "cuda".
     """
