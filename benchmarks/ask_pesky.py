@@ -12,14 +12,14 @@ PARTS = ("hyperparameters", "x*", "given x*", "maximizing")
 
 
 def prepare_pesc(
-    measured: Measured, seed: int, options: str, count: int | None = None, device: str = "cpu"
+    measured: Measured, seed: int, rule: str, count: int | None = None, device: str = "cpu"
 ) -> Callable[[], dict[str, float]]:
-    """An ask of PESC with these options, that returns the seconds of each of `PARTS`.
+    """An ask of PESC with these rule, that returns the seconds of each of `PARTS`.
 
     It is not the first question of its study: all but the last of the data were believed before. With a `count` it asks
     for as many at once.
     """
-    study, tell = _study(measured, seed, options, device)
+    study, tell = _study(measured, seed, rule, device)
     tell(slice(None, -1))
     study.belief()
     tell(slice(-1, None))
@@ -46,7 +46,7 @@ def prepare_pesc(
 
 def prepare_recommend(measured: Measured, seed: int, device: str = "cpu") -> Callable[[], None]:
     """A recommendation of a study that was asked: all but the last of the data were believed before."""
-    study, tell = _study(measured, seed, "default", device)
+    study, tell = _study(measured, seed, "pesc", device)
     tell(slice(None, -1))
     study.belief()
     tell(slice(-1, None))
@@ -59,17 +59,17 @@ def prepare_recommend(measured: Measured, seed: int, device: str = "cpu") -> Cal
 
 def study_of(measured: Measured, seed: int) -> pesky.Study:
     """A study that was told all of the data."""
-    study, tell = _study(measured, seed, "default", "cpu")
+    study, tell = _study(measured, seed, "pesc", "cpu")
     tell(slice(None))
     return study
 
 
-def _study(measured: Measured, seed: int, options: str, device: str) -> tuple[pesky.Study, Callable[[slice], None]]:
+def _study(measured: Measured, seed: int, rule: str, device: str) -> tuple[pesky.Study, Callable[[slice], None]]:
     """A study, and what tells it some of the data."""
     d, rows = measured.X.shape[1], measured.Y.shape[1]
     constraints = [f"c{k} >= 0" for k in range(1, rows)]
     problem = pesky.Problem({f"x{i}": pesky.Real(0.0, 1.0) for i in range(d)}, minimize="f", constraints=constraints)
-    study = pesky.Study(problem, seed=seed, rule={"name": "pesc", "options": options}, device=device)
+    study = pesky.Study(problem, seed=seed, rule=rule, device=device)
 
     def tell(some: slice) -> None:
         for x, y in zip(measured.X[some].tolist(), measured.Y[some].tolist(), strict=True):

@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.known_objective import is_formula
 from benchmarks.logei import BotorchLogEI
-from pesky.acquire import PAPER, RULES, Rule, rule_of
+from pesky.acquire import RULES, Rule, rule_of
 from pesky.errors import ProblemError
 from pesky.space import Space
 from pesky.test_functions import Benchmark
@@ -26,7 +26,7 @@ class Contender:
 
 
 VARIANTS: dict[str, Contender] = {
-    "pesc-paper": Contender("pesc", {"options": PAPER}),
+    "pesc-paper": Contender("pesc-ep", {"options": "paper"}),
     "cmes-plain": Contender("cmes", {"noise_aware": False}),
     "eic-plain": Contender("eic", {"noise_factor": False}),
     "al-known": Contender("al", knows_objective=True),

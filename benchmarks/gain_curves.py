@@ -9,12 +9,15 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from benchmarks.oracle import Dataset, KnownRow
-from pesky.acquire import OPTIONS, RULES, BotorchAcquisition, Rule
-from pesky.acquire.pesc.rule import PredictiveEntropySearch
+from pesky.acquire import RULES, BotorchAcquisition, EntropySearchByEP, PredictiveEntropySearch, Rule
 from pesky.model import GaussianProcess, Hyperparameters
 
 COMPARABLE = [name for name, rule in RULES.items() if rule.measures == "each" and rule.in_nats and name != "pes"]
 """The rules that say how much each row tells, so that brute force can be asked whether it is true."""
+
+
+PESC = {"default": PredictiveEntropySearch(), "ep": EntropySearchByEP(), "paper": EntropySearchByEP.paper()}
+"""By joint samples, by expectation propagation, and by that as published."""
 
 
 def gain_curves(dataset: Dataset, grid: Float[Tensor, "n d"], rule: Rule, seed: int) -> Float[Tensor, "J n"]:
@@ -29,11 +32,9 @@ def named(name: str, samples: int | None = None) -> Rule:
     "ep, polish 20" are the options "ep" with draws that are minimized by 20 steps.
     """
     name, _, steps = name.partition(", polish ")
-    if name in OPTIONS:
-        options = OPTIONS[name] if not steps else replace(OPTIONS[name], polish_steps=int(steps))
-        # Where there are cells, samples of x* have no say.
-        fixed = samples is None or options.cells is not None
-        return PredictiveEntropySearch(options if fixed else replace(options, samples=samples))
+    if name in PESC:
+        rule = PESC[name] if not steps else replace(PESC[name], polish_steps=int(steps))
+        return rule if samples is None or isinstance(rule, PredictiveEntropySearch) else replace(rule, samples=samples)
     return RULES[name]() if samples is None else with_samples(RULES[name](), samples)
 
 

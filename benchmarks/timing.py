@@ -23,11 +23,11 @@ def prepare(rule: str, measured: Measured, seed: int, device: str = "cpu") -> Ca
     if rule in ("pesc", "ep"):
         from benchmarks.ask_pesky import prepare_pesc
 
-        return prepare_pesc(measured, seed, "default" if rule == "pesc" else rule, device=device)
+        return prepare_pesc(measured, seed, "pesc-ep" if rule == "ep" else rule, device=device)
     if rule in BATCHES:
         from benchmarks.ask_pesky import prepare_pesc
 
-        return prepare_pesc(measured, seed, "default", BATCHES[rule], device)
+        return prepare_pesc(measured, seed, "pesc", BATCHES[rule], device)
     if rule == "recommend":
         from benchmarks.ask_pesky import prepare_recommend
 

@@ -13,7 +13,7 @@ from time import perf_counter, process_time
 from typing import Any
 
 from benchmarks.agreement import Agreement, summarize
-from benchmarks.gain_curves import gain_curves
+from benchmarks.gain_curves import PESC, gain_curves
 from benchmarks.measure import measure_agreement, true_errors
 from benchmarks.oracle import Oracle
 from benchmarks.truth import SIZES, draw_dataset, grid_of
@@ -21,9 +21,8 @@ from experiments.files import OUT, RUNS, write_json
 from experiments.pictures import draw_if_possible
 from experiments.progress import Progress
 from experiments.settings import VARIED
-from pesky.acquire import OPTIONS, PredictiveEntropySearch
 
-COMPARED = {**OPTIONS, **VARIED}
+COMPARED = {**PESC, **VARIED}
 
 
 def measure(plan: dict[str, Any], i: int, device: str) -> dict[str, Any]:
@@ -35,7 +34,7 @@ def measure(plan: dict[str, Any], i: int, device: str) -> dict[str, Any]:
     figures, cpu_seconds = {}, {}
     for setting in plan["settings"]:
         began = process_time()
-        by_seed = measure_agreement(oracle, PredictiveEntropySearch(COMPARED[setting]), plan["seeds"], gain_curves)
+        by_seed = measure_agreement(oracle, COMPARED[setting], plan["seeds"], gain_curves)
         cpu_seconds[setting] = round((process_time() - began) / plan["seeds"], 4)
         figures[setting] = [{name: round(value, 5) for name, value in asdict(only).items()} for (only,) in by_seed]
     errors = true_errors(oracle)

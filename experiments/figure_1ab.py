@@ -14,7 +14,7 @@ from torch import Tensor
 from benchmarks.gain_curves import move
 from experiments.files import OUT, rounded, write_json
 from experiments.pictures import draw_if_possible
-from pesky.acquire import DEFAULT, PAPER, Context, PredictiveEntropySearch, RejectionSampling
+from pesky.acquire import Context, EntropySearchByEP, PredictiveEntropySearch, RejectionSampling
 from pesky.model.gp import GaussianProcess
 from pesky.model.surrogate import GP, FixedHyperparameters
 from pesky.observations import Observations, collect
@@ -93,8 +93,8 @@ def compare_gains(
     truth = RejectionSampling(cells=CELLS, samples=samples).acquisition(context())
     value, error = truth.with_standard_errors(grid)
     gains = {"rs": value}
-    for label, options in {"pesc": DEFAULT, "pesc-paper": PAPER}.items():
-        gains[label] = PredictiveEntropySearch(options).acquisition(context())(grid)
+    for label, rule in {"pesc": PredictiveEntropySearch(), "pesc-paper": EntropySearchByEP.paper()}.items():
+        gains[label] = rule.acquisition(context())(grid)
     named = {
         label: {name: rounded(values[:, j], DIGITS) for j, name in enumerate(rows)} for label, values in gains.items()
     }

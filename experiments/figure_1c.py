@@ -6,15 +6,15 @@ from functools import partial
 from experiments.command import main
 from experiments.experiment import Contender, Experiment
 from experiments.worlds import drawn
-from pesky.acquire import EP, PAPER, rule_of
+from pesky.acquire import EntropySearchByEP, rule_of
 
 EXPERIMENT = Experiment(
     figure="1c",
     worlds=partial(drawn, 1),
     contenders={
         "pesc": Contender(rule_of("pesc")),
-        "pesc-ep": Contender(rule_of("pesc", options=EP)),
-        "pesc-paper": Contender(rule_of("pesc", options=PAPER)),
+        "pesc-ep": Contender(EntropySearchByEP()),
+        "pesc-paper": Contender(EntropySearchByEP.paper()),
         "rs": Contender(rule_of("rs")),
         "rsdg": Contender(rule_of("rsdg")),
     },

@@ -1,6 +1,6 @@
 """Figure 2c: the toy problem, noise-free, hyperparameters fitted; what differs are the first three points.
 
-"pesc-fine" is "pesc-ep" without its coarse looks, which without noise it needs: see `PescOptions.coarse`.
+"pesc-fine" is "pesc-ep" without its coarse looks, which without noise it needs: see `coarse`.
 """
 
 import sys
@@ -10,7 +10,7 @@ from benchmarks.known_objective import with_known_objective
 from experiments.command import main
 from experiments.experiment import Contender, Experiment
 from experiments.worlds import toys
-from pesky.acquire import EP, PAPER, rule_of
+from pesky.acquire import EntropySearchByEP, rule_of
 from pesky.problem import Problem
 from pesky.test_functions import toy
 
@@ -27,9 +27,9 @@ EXPERIMENT = Experiment(
     worlds=toys,
     contenders={
         "pesc": Contender(rule_of("pesc")),
-        "pesc-ep": Contender(rule_of("pesc", options=EP)),
-        "pesc-fine": Contender(rule_of("pesc", options=replace(EP, coarse=None))),
-        "pesc-paper": Contender(rule_of("pesc", options=replace(PAPER, samples=PAPERS_SAMPLES))),
+        "pesc-ep": Contender(EntropySearchByEP()),
+        "pesc-fine": Contender(EntropySearchByEP(coarse=None)),
+        "pesc-paper": Contender(replace(EntropySearchByEP.paper(), samples=PAPERS_SAMPLES)),
         "jesc": Contender(rule_of("jesc")),
         "cmes": Contender(rule_of("cmes")),
         "eic": Contender(rule_of("eic")),

@@ -16,14 +16,14 @@ from torch import Tensor
 from experiments import figure_2a, figure_2b
 from experiments.experiment import Experiment
 from experiments.lockstep import Lockstep, Progressed
-from experiments.settings import FINE
-from pesky.acquire import PAPER, PescOptions, PredictiveEntropySearch
+from experiments.settings import FINE, PAPER
+from pesky.acquire import EntropySearchByEP
 from pesky.acquire.pesc.gain import InformationGain, gains
 from pesky.model.belief import for_hyper_samples
 from pesky.strategy.select import select
 from pesky.strategy.task_values import TaskValues
 
-OPTIONS = {
+RULES = {
     "fine": FINE,
     "fine, 200 samples": replace(FINE, samples=200),
     "fine, no neighbors": replace(FINE, local_reach=None),
@@ -44,20 +44,20 @@ class Peak(NamedTuple):
 def measure(experiment: Experiment, realisations: int, evaluations: int) -> Iterator[tuple[str, Peak]]:
     """The peak of each setting after the same evaluations, which are those of the paper's."""
     seeds = tuple(range(realisations))
-    worlds, rule = experiment.build("pesc-paper", seeds, "cpu")
-    lockstep = Lockstep(worlds, rule, seeds)
+    worlds, papers = experiment.build("pesc-paper", seeds, "cpu")
+    lockstep = Lockstep(worlds, papers, seeds)
     state = lockstep.begin()
     while state.told.u.shape[1] < evaluations:
         lockstep.step(state)
-    for label, options in OPTIONS.items():
-        yield label, peak_of(lockstep, state, options)
+    for label, rule in RULES.items():
+        yield label, peak_of(lockstep, state, rule)
 
 
-def peak_of(lockstep: Lockstep, state: Progressed, options: PescOptions) -> Peak:
+def peak_of(lockstep: Lockstep, state: Progressed, rule: EntropySearchByEP) -> Peak:
     """Where the next question would be, and whose gain is the largest there."""
-    context, rule = lockstep.context(state), PredictiveEntropySearch(options)
+    context = lockstep.context(state)
     acquisition = rule.acquisition(context)
-    assert isinstance(acquisition, InformationGain)  # of options without cells
+    assert isinstance(acquisition, InformationGain)
     u = for_hyper_samples(
         context.belief, select(TaskValues(context, rule, acquisition, lockstep.task_options)).u[:, None]
     )

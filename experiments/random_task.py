@@ -8,7 +8,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
-from pesky.acquire.pesc.options import DEFAULT, PescOptions
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.model.belief import for_hyper_samples
 from pesky.numerics.rng import studies_of, uniform
@@ -22,10 +21,8 @@ class RandomTask(Rule):
     measures: ClassVar[Literal["each", "together"]] = "each"
     in_nats: ClassVar[bool] = False
 
-    options: PescOptions = DEFAULT
-
     def acquisition(self, context: Context) -> "OneRow":
-        acquisition = PredictiveEntropySearch(self.options).acquisition(context)
+        acquisition = PredictiveEntropySearch().acquisition(context)
         rows = context.belief.amplitude.shape[-1]
         row = (uniform(context.generator, *studies_of(context.generator), like=context.belief.points) * rows).long()
         return OneRow(acquisition, torch.nn.functional.one_hot(row, rows).to(context.belief.points))

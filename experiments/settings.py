@@ -11,7 +11,9 @@ from experiments import figure_2b
 from experiments.command import main
 from experiments.experiment import Contender, Experiment
 from experiments.worlds import toys
-from pesky.acquire import DEFAULT, EP, PAPER, PescOptions, rule_of
+from pesky.acquire import EntropySearchByEP, PredictiveEntropySearch
+
+EP, PAPER = EntropySearchByEP(), EntropySearchByEP.paper()
 
 VARIED = {
     "10 samples": replace(EP, samples=10),
@@ -24,24 +26,19 @@ VARIED = {
 """Expectation propagation with one thing changed; 200 samples need more draws to be chosen from."""
 
 
-def pesc(options: PescOptions) -> Contender:
-    """PESC with these options."""
-    return Contender(rule_of("pesc", options=options))
-
-
 FINE = replace(EP, fine_from=0)
 EIGHT = Experiment(
     figure="settings_8d",
     worlds=figure_2b.SMOOTH.worlds,
     contenders={
-        "pesc": pesc(DEFAULT),
-        "pesc-ep": pesc(EP),
-        "pesc-paper": pesc(PAPER),
-        "fine from the start": pesc(FINE),
-        "no neighbors": pesc(replace(FINE, local_reach=None)),
-        "neighbors at 0.35": pesc(replace(FINE, local_reach=0.35)),
-        "M = 100": pesc(replace(FINE, samples=100)),
-        "M = 200": pesc(replace(FINE, samples=200)),
+        "pesc": Contender(PredictiveEntropySearch()),
+        "pesc-ep": Contender(EP),
+        "pesc-paper": Contender(PAPER),
+        "fine from the start": Contender(FINE),
+        "no neighbors": Contender(replace(FINE, local_reach=None)),
+        "neighbors at 0.35": Contender(replace(FINE, local_reach=0.35)),
+        "M = 100": Contender(replace(FINE, samples=100)),
+        "M = 200": Contender(replace(FINE, samples=200)),
     },
     evaluations=50,
     statistic="median",
@@ -50,10 +47,10 @@ NOISE_FREE = Experiment(
     figure="settings_toy",
     worlds=toys,
     contenders={
-        "pesc": pesc(DEFAULT),
-        "pesc-ep": pesc(EP),
-        "never coarse": pesc(replace(EP, coarse=None)),
-        "coarse every third": pesc(replace(EP, coarse_every=3)),
+        "pesc": Contender(PredictiveEntropySearch()),
+        "pesc-ep": Contender(EP),
+        "never coarse": Contender(replace(EP, coarse=None)),
+        "coarse every third": Contender(replace(EP, coarse_every=3)),
     },
     evaluations=50,
     statistic="mean",

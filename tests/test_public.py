@@ -21,8 +21,9 @@ PUBLIC = {
         ProblemError Progress Real Recommendation Resource StorageError Strategy Study Task
     """,
     "pesky.acquire": """
-        AcquisitionFunction AugmentedLagrangian BotorchAcquisition Context DEFAULT DynamicGrid EP ExpectedImprovement
-        InformationGain IntegratedImprovement JointEntropySearch MaxValueEntropySearch OPTIONS PAPER PESC PescOptions
+        AcquisitionFunction AugmentedLagrangian BotorchAcquisition Context DynamicGrid EntropySearchByEP
+        ExpectedImprovement
+        InformationGain IntegratedImprovement JointEntropySearch MaxValueEntropySearch PESC
         PredictiveEntropySearch QuasiRandom RULES Random RejectionSampling Rule TwoStageImprovement
         UnconstrainedEntropySearch VolumeReduction information_gain rule_of with_pending
     """,

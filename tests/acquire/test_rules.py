@@ -3,25 +3,34 @@
 from dataclasses import replace
 
 import pytest
+import torch
 
-from pesky.acquire import PAPER, RULES, PescOptions, PredictiveEntropySearch, Rule, rule_of
+from pesky.acquire import RULES, EntropySearchByEP, PredictiveEntropySearch, Rule, rule_of
 from pesky.errors import ProblemError
 from pesky.study_file.tables import RuleName
 from pesky.testing import RuleContract
 
-QUICK = PescOptions(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64)
+QUICK = {"cells": 60, "draws": 64, "candidates": 64, "polish_steps": 3}
 
 
 class TestPESC(RuleContract):
     @pytest.fixture
+    def rule(self, monkeypatch: pytest.MonkeyPatch) -> Rule:
+        monkeypatch.setattr("pesky.acquire.pesc.rule.SINGLE", torch.float64)  # for differences of tiny steps
+        return rule_of("pesc", **QUICK)
+
+
+class TestByEP(RuleContract):
+    @pytest.fixture
     def rule(self) -> Rule:
-        return rule_of("pesc", options=QUICK)
+        return EntropySearchByEP(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64, fine_from=0)
 
 
 class TestPES(RuleContract):
     @pytest.fixture
-    def rule(self) -> Rule:
-        return rule_of("pes", options=QUICK)
+    def rule(self, monkeypatch: pytest.MonkeyPatch) -> Rule:
+        monkeypatch.setattr("pesky.acquire.pesc.rule.SINGLE", torch.float64)
+        return rule_of("pes", **QUICK)
 
 
 class TestJESC(RuleContract):
@@ -106,15 +115,18 @@ def test_a_name_that_is_no_rule_is_refused_with_the_nearest_one():
 
 def test_options_of_pesc_are_named_as_a_whole_and_one_by_one():
     """As in a study file."""
-    twenty = replace(PAPER, samples=20)
-    assert rule_of({"name": "pesc", "options": "paper", "samples": 20}) == PredictiveEntropySearch(twenty)
-    assert rule_of("pes", samples=20).option_names() == rule_of("pesc").option_names()
-    assert rule_of(PredictiveEntropySearch(PAPER), samples=20) == PredictiveEntropySearch(twenty)
+    twenty = replace(EntropySearchByEP.paper(), samples=20)
+    assert rule_of({"name": "pesc-ep", "options": "paper", "samples": 20}) == twenty
+    assert rule_of(EntropySearchByEP.paper(), samples=20) == rule_of(twenty, options="paper", samples=20) == twenty
+    assert rule_of(twenty, options="default") == EntropySearchByEP()
+    assert rule_of("pes", cells=20).option_names() == rule_of("pesc").option_names()
+    assert rule_of("pesc", cells=20, coarse=None) == PredictiveEntropySearch(cells=20, coarse=None)
     for given, message in (
-        ({"options": "papper"}, r"'pesc': unknown options 'papper': .*'paper'"),
-        ({"sample": 3}, r"'pesc': unknown option 'sample': expected one of 'options', 'samples'.* mean 'samples'"),
-        ({"samples": 0}, "samples of PESC's options was 0: expected a whole number"),
-        ({"coarse": -1}, "coarse of PESC's options was -1: expected a number above 0"),
+        ({"options": "papper"}, r"'pesc-ep': unknown options 'papper': .*'paper'"),
+        ({"sample": 3}, r"'pesc-ep': unknown option 'sample': expected one of 'options', 'samples'.* mean 'samples'"),
+        ({"samples": 0}, "the rule 'pesc-ep': samples was 0: expected a whole number"),
+        ({"draws": 0}, "the rule 'pesc-ep': draws was 0: expected a whole number"),
+        ({"coarse": -1}, "the rule 'pesc-ep': coarse was -1: expected a number above 0, or None"),
     ):
         with pytest.raises(ProblemError, match=message):
-            rule_of("pesc", **given)
+            rule_of("pesc-ep", **given)

@@ -8,7 +8,7 @@ from benchmarks.accuracy import main
 from benchmarks.gain_curves import COMPARABLE, gain_curves, named
 from benchmarks.oracle import Dataset, read_oracle
 from benchmarks.truth import SIZES, Size, draw_truth
-from pesky.acquire import DEFAULT
+from pesky.acquire import PredictiveEntropySearch
 
 GAINS = [[0.1, 0.4, 0.2], [0.0, 0.1, 0.5]]
 
@@ -42,9 +42,9 @@ def test_refuses_an_unknown_kernel(tmp_path):
 
 def test_prints_and_writes_the_figures_of_all_options(tmp_path, capsys):
     def curves(dataset: Dataset, grid, rule, seed):
-        assert rule.options.cells or rule.options.samples == 7
+        assert isinstance(rule, PredictiveEntropySearch) or rule.samples == 7
         assert len(grid) == 3
-        return dataset.gains if rule.options.draws == DEFAULT.draws else dataset.gains.flip(-1)
+        return dataset.gains if isinstance(rule, PredictiveEntropySearch) else dataset.gains.flip(-1)
 
     out = tmp_path / "accuracy.json"
     file = write_oracle(tmp_path / "oracle.json")
@@ -61,7 +61,7 @@ def test_prints_and_writes_the_figures_of_all_options(tmp_path, capsys):
 
 def test_draws_are_minimized_by_as_many_steps_as_are_given(tmp_path, capsys):
     def curves(dataset: Dataset, grid, rule, seed):
-        return dataset.gains if rule.options.polish_steps == 20 else dataset.gains.flip(-1)
+        return dataset.gains if rule.polish_steps == 20 else dataset.gains.flip(-1)
 
     file, out = write_oracle(tmp_path / "oracle.json"), tmp_path / "accuracy.json"
     main([str(file), "--options", "ep", "--polish", "0", "20", "--seeds", "1", "--json", str(out)], curves)

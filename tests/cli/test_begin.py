@@ -70,7 +70,11 @@ def test_check_sums_up_what_is_asked(pesky, project):
 
 @pytest.mark.parametrize(
     ("run", "rule"),
-    [('rule = "eic"', "eic"), ('rule = { name = "eic", noise_factor = false }', "eic"), ('setting = "ep"', "pesc")],
+    [
+        ('rule = "eic"', "eic"),
+        ('rule = { name = "eic", noise_factor = false }', "eic"),
+        ('rule = "pesc-ep"', "pesc-ep"),
+    ],
 )
 def test_check_names_the_rule(pesky, project, run, rule):
     project.change("[budget]", f"[run]\n{run}\n\n[budget]")

@@ -277,8 +277,12 @@ def test_a_recommendation_is_confirmed_by_hand(pesky, project):
     for _ in range(3):
         asked = json.loads(pesky("ask", "study.toml", "--confirm", "--json").stdout)
         x = asked["params"]["x"]
+        is_for_the_answer = "for the answer: the best point was expected here" in pesky("why", "study.toml").stdout
+        if is_for_the_answer:
+            text = pesky("ask", "study.toml", "--confirm").stdout
+            assert f"What is asked for the answer is being measured (#{asked['id']}): this is the next" in text
         pesky("tell", "study.toml", asked["id"], f"f={(x - 0.7) ** 2}", f"c={0.45 - x}")
-        if "for the answer: the best point was expected here" in pesky("why", "study.toml").stdout:
+        if is_for_the_answer:
             break
     assert x == pytest.approx(0.45, abs=0.1)
 

@@ -15,8 +15,7 @@ from experiments.lockstep import NOISE_STREAM, Lockstep, Progressed
 from experiments.random_task import RandomTask
 from experiments.worlds import LENGTHSCALE, NOISE, Worlds, drawn, toys
 from pesky import Study
-from pesky.acquire import PAPER, PescOptions, rule_of
-from pesky.acquire.base import Rule
+from pesky.acquire import EntropySearchByEP, Rule, rule_of
 from pesky.answer.recommend import best_anywhere
 from pesky.model import surrogate
 from pesky.model.surrogate import GP, FixedHyperparameters
@@ -33,7 +32,8 @@ joint = import_module("pesky.acquire.grouped.gain")
 TOLERANCE, TIGHT = 1e-5, 1e-8
 """Sums of other lengths are rounded otherwise, and searches end a little elsewhere; hardly so without EP or samples."""
 SMALL = {"samples": 8, "draws": 48, "polish_steps": 4, "candidates": 64}
-QUICK, PLAIN = PescOptions(local_reach=0.175, **SMALL), replace(PAPER, samples=8, polish_steps=4, candidates=64)
+QUICK = EntropySearchByEP(local_reach=0.175, fine_from=0, coarse=None, **SMALL)
+PLAIN = replace(EntropySearchByEP.paper(), samples=8, polish_steps=4, candidates=64)
 SEEDS = tuple(range(8))
 ALONE = (0, 7)
 """Of them, those that are also run alone: they go different ways."""
@@ -101,8 +101,8 @@ def near(one: Tensor, other: Tensor, tolerance: float = TOLERANCE) -> None:
 
 
 CASES = {
-    "pesc": Case("2", rule_of("pesc", options=QUICK)),
-    "pesc-paper": Case("1", rule_of("pesc", options=PLAIN)),
+    "pesc": Case("2", QUICK),
+    "pesc-paper": Case("1", PLAIN),
     "jesc": Case("2", rule_of("jesc", **SMALL)),
     "cmes": Case("1", rule_of("cmes", **SMALL)),
     "eic": Case("2", rule_of("eic"), tolerance=TIGHT),
@@ -112,9 +112,9 @@ CASES = {
     "al": Case("1", rule_of("al", samples=32), tolerance=TIGHT),
     "al-known": Case("toy", rule_of("al", samples=32), knowing_the_objective, TIGHT),
     "eic-decoupled": Case("2", rule_of("eic-decoupled", samples=8, spread=32, draws=100), measured_separately),
-    "pesc-decoupled": Case("toy", rule_of("pesc", options=QUICK), measured_separately),
-    "slice": Case("1", rule_of("pesc", options=QUICK), measured_separately, model=SLICE),
-    "slice-paper": Case("1", rule_of("pesc", options=PLAIN), model=SLICE),
+    "pesc-decoupled": Case("toy", QUICK, measured_separately),
+    "slice": Case("1", QUICK, measured_separately, model=SLICE),
+    "slice-paper": Case("1", PLAIN, model=SLICE),
     "random-task": Case("1", RandomTask(), measured_separately, tolerance=1e-3),
 }
 
@@ -151,9 +151,9 @@ def test_some_have_an_incumbent_and_others_none(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", [QUICK, PLAIN])
-def test_some_need_a_second_chance(setting: PescOptions, monkeypatch: pytest.MonkeyPatch):
+def test_some_need_a_second_chance(setting: Rule, monkeypatch: pytest.MonkeyPatch):
     found = watch(monkeypatch, sample, "_draw")
-    Case("rare", rule_of("pesc", options=setting)).check()
+    Case("rare", setting).check()
     drawing = [len(source) for (*_, source), _ in found]
     assert drawing[0] == len(SEEDS)
     assert 1 < drawing[1] < len(SEEDS)
@@ -189,13 +189,13 @@ def ask(benchmark: Benchmark, model: GP, rule: Rule, seed: int, steps: int) -> t
     ("case", "seed"),
     [
         (Case("2", rule_of("pesc")), 0),
-        (Case("toy", rule_of("pesc", options=PAPER)), 1),
+        (Case("toy", EntropySearchByEP.paper()), 1),
         (Case("toy", rule_of("jesc")), 2),
         (Case("2", rule_of("eic")), 3),
         (Case("2", rule_of("random")), 4),
         (Case("toy", rule_of("pesc"), measured_separately), 5),
         (CASES["eic-decoupled"], 6),
-        (Case("rare", rule_of("pesc", options=QUICK)), 0),
+        (Case("rare", QUICK), 0),
         (CASES["slice"], 1),
     ],
     ids=lambda given: given.rule.name if isinstance(given, Case) else "",

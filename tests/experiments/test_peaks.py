@@ -4,15 +4,15 @@ import torch
 
 from experiments import figure_2a, peaks
 from experiments.lockstep import Lockstep
-from pesky.acquire import InformationGain, PescOptions, PredictiveEntropySearch
+from pesky.acquire import EntropySearchByEP, InformationGain
 
-QUICK = PescOptions(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
+QUICK = EntropySearchByEP(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
 
 
 def test_the_contributions_of_all_samples_are_the_gain():
     worlds, rule = figure_2a.EXPERIMENT.build("pesc", (0, 1), "cpu")
     lockstep = Lockstep(worlds, rule, (0, 1))
-    acquisition = PredictiveEntropySearch(QUICK).acquisition(lockstep.context(lockstep.begin()))
+    acquisition = QUICK.acquisition(lockstep.context(lockstep.begin()))
     assert isinstance(acquisition, InformationGain)
     x = torch.rand(2, 1, 2, generator=torch.Generator().manual_seed(0))
     gain = acquisition.forward(x).sum((-2, -1))
@@ -22,7 +22,7 @@ def test_the_contributions_of_all_samples_are_the_gain():
 
 
 def test_prints_a_line_for_each_figure_and_setting(monkeypatch, capsys):
-    monkeypatch.setattr(peaks, "OPTIONS", {"one": QUICK, "other": QUICK})
+    monkeypatch.setattr(peaks, "RULES", {"one": QUICK, "other": QUICK})
     peaks.main(["--realisations", "2", "--evaluations", "3"])
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.startswith("figure")

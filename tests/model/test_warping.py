@@ -187,7 +187,7 @@ def test_gains_do_not_depend_on_which_of_two_scales_the_values_were_told_on():
     told_otherwise = Observations(
         o.X, warp.along_data().invert(o.y), o.mask, 0 * one, one, one, one, o.kinds
     ).warped(warp)  # fmt: skip
-    rule = rule_of({"name": "pesc", "samples": 6, "draws": 30, "polish_steps": 3, "candidates": 64})
+    rule = rule_of({"name": "pesc-ep", "samples": 6, "draws": 30, "polish_steps": 3, "candidates": 64})
     X = points(6)
     gains = [
         rule.acquisition(context(GP().condition(each, belief.hyperparameters, None))).forward(X)

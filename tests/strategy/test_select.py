@@ -6,9 +6,8 @@ import torch
 from small_beliefs import make_belief
 
 from pesky import Choice, Integer, Real
-from pesky.acquire import PescOptions
+from pesky.acquire import EntropySearchByEP
 from pesky.acquire.base import Context, PointPreference
-from pesky.acquire.pesc.options import DEFAULT
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.data.pending import Pending
 from pesky.model import GaussianProcess
@@ -17,7 +16,7 @@ from pesky.strategy.masks import Masks
 from pesky.strategy.select import best_of_each_task, cloud, select
 from pesky.strategy.task_values import TaskOptions, TaskValues, fixed_prices
 
-QUICK = PredictiveEntropySearch(PescOptions(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64))
+QUICK = EntropySearchByEP(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64, fine_from=0, coarse=None)
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
 EACH = torch.eye(2)
 
@@ -46,7 +45,7 @@ def test_the_task_of_most_gain_per_cost_is_chosen():
 
 def test_tasks_are_compared_by_estimates_that_did_not_choose_their_points():
     """The largest of many estimates is too large; by other samples of the functions it is not."""
-    belief, rule = make_belief(rows=2, seed=1), PredictiveEntropySearch(DEFAULT.changed({"samples_per_cell": 5}))
+    belief, rule = make_belief(rows=2, seed=1), PredictiveEntropySearch(samples_per_cell=5)
     options = TaskOptions(EACH, (None, None), fixed_prices(torch.ones(2)))
     own, other = [], []
     for seed in range(16):

@@ -6,9 +6,8 @@ import torch
 from small_beliefs import make_belief
 
 from pesky import Real
-from pesky.acquire import PescOptions
+from pesky.acquire import EntropySearchByEP
 from pesky.acquire.base import AcquisitionFunction, Context, PointPreference
-from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.model import GaussianProcess
 from pesky.optimum.assessment import assess
 from pesky.space import Space
@@ -16,7 +15,7 @@ from pesky.strategy.masks import Masks
 from pesky.strategy.select import select
 from pesky.strategy.task_values import TaskOptions, TaskValues, feasibility, fixed_prices
 
-QUICK = PredictiveEntropySearch(PescOptions(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64))
+QUICK = EntropySearchByEP(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64, fine_from=0, coarse=None)
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
 X = torch.rand(30, 2, generator=torch.Generator().manual_seed(1))
 CONFIDENCE = torch.full((2,), 0.95)

@@ -6,9 +6,8 @@ import torch
 from small_beliefs import make_belief
 
 from pesky import Integer, Real
-from pesky.acquire import PescOptions
+from pesky.acquire import EntropySearchByEP
 from pesky.acquire.base import Context
-from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.model import GaussianProcess
 from pesky.optimum.assessment import assess
 from pesky.space import Space
@@ -17,7 +16,7 @@ from pesky.strategy.select import Decision
 from pesky.strategy.task_values import TaskOptions, TaskValues, fixed_prices
 from pesky.strategy.thompson import select_optimum, values_at_optima
 
-QUICK = PredictiveEntropySearch(PescOptions(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64))
+QUICK = EntropySearchByEP(samples=8, draws=40, local_reach=0.2, polish_steps=3, candidates=64, fine_from=0, coarse=None)
 SQUARE = Space({"x": Real(0, 1), "y": Real(0, 1)})
 GRID = Space({"x": Integer(0, 3), "y": Integer(0, 3)})
 NONE = torch.zeros(0, 2)

@@ -5,12 +5,11 @@ from typing import Any
 from study.functions import check, measure, score
 
 from pesky import Problem, Real, Study, Task
-from pesky.acquire import PescOptions
-from pesky.acquire.pesc.rule import PredictiveEntropySearch
+from pesky.acquire import EntropySearchByEP
 
 __all__ = ["COUPLED", "QUICK", "SPACE", "SPLIT", "at", "check", "measure", "quick", "score"]
 
-QUICK = PredictiveEntropySearch(PescOptions(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64))
+QUICK = EntropySearchByEP(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64, fine_from=0, coarse=None)
 SPACE = {"x": Real(0, 1), "y": Real(-2, 2)}
 COUPLED = Problem(SPACE, minimize="f", constraints=["c >= 0"], noise=0.01)
 SPLIT = Problem(

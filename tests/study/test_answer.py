@@ -106,6 +106,16 @@ def test_values_that_contradict_each_other_without_noise_are_spoken_of():
     assert "At one point (#1, #4) f was told as -0.25 and -0.15" in found.advice
 
 
+def test_no_point_is_begun_that_the_limit_does_not_pay_for():
+    """The cheap outcome of one point after the other would be measured, and no point wholly."""
+    s = told(replace(SPLIT, noise=0.0), AROUND)
+    asked = s.ask(confirm=True, limit=Limit(cost=12))
+    assert asked.kind == "confirming"
+    s.abandon(asked)
+    asked = s.ask(confirm=True, limit=Limit(cost=5))
+    assert (asked.task, asked.kind == "confirming") == ("check", False)
+
+
 def test_where_all_is_hopeless_the_best_is_what_misses_the_least():
     study = Study(Problem({"n": Integer(1, 4)}, minimize="f", constraints=["g >= 10"], noise=0.0), seed=0)
     for n in (2, 4, 1, 3):

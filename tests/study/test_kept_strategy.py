@@ -9,7 +9,7 @@ import pytest
 from study.quick import COUPLED
 
 from pesky import ProblemError, Study
-from pesky.acquire import RULES, rule_of
+from pesky.acquire import RULES, EntropySearchByEP, Rule, rule_of
 from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.study_file import StudyFile
 from pesky.study_file.settings import settings_in
@@ -25,8 +25,8 @@ def url(tmp_path: Path) -> str:
     [
         *RULES,
         {"name": "eic", "noise_factor": False},
-        {"name": "pesc", "options": "paper"},
-        {"name": "pesc", "samples": 7},
+        {"name": "pesc-ep", "options": "paper"},
+        {"name": "pesc-ep", "samples": 7, "draws": None},
         {"name": "pesc", "cells": 40, "coarse": None},
     ],
 )
@@ -49,11 +49,25 @@ def test_another_rule_is_said_and_kept(url: str, caplog: pytest.LogCaptureFixtur
     Study(COUPLED, storage=url, rule="eic")
     with caplog.at_level(logging.WARNING, "pesky"):
         assert Study(COUPLED, storage=url, rule="pesc").rule == rule_of("pesc")
-    now, before = "Acquire(rule={'name': 'pesc', 'options': 'default'})", "Acquire(rule={'name': 'eic', 'noise_factor'"
-    assert f"goes on by {now}, before by {before}" in caplog.text
+    assert "goes on by Acquire(rule={'name': 'pesc', 'cells': 300, " in caplog.text
+    assert "before by Acquire(rule={'name': 'eic', 'noise_factor'" in caplog.text
     caplog.clear()
     with caplog.at_level(logging.WARNING, "pesky"):
         assert Study.load(url).rule == rule_of("pesc")
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [("default", rule_of("pesc")), ("ep", EntropySearchByEP()), ("paper", EntropySearchByEP.paper())],
+)
+def test_rules_have_their_names_of_today(url: str, options: str, rule: Rule, caplog: pytest.LogCaptureFixture):
+    """PESC by expectation propagation was "pesc" with other options."""
+    s, stored = Study(COUPLED, storage=url), {"name": "pesc", "options": options}
+    for kept in ({"rule": stored}, {"strategy": {"steps": [{"step": "Acquire", "rule": stored}]}}):
+        s.store.keep_settings(s.identity, json.dumps(kept))
+        with caplog.at_level(logging.WARNING, "pesky"):
+            assert Study.load(url).rule == rule
     assert not caplog.records
 
 
@@ -107,5 +121,5 @@ def test_a_file_without_a_rule_says_nothing_of_it(tmp_path: Path):
     text = 'minimize = "f"\n[parameters]\nx = { type = "real", low = 0, high = 1 }\n'
     file.write_text(text)
     assert settings_in(StudyFile.read(file))["rule"] is None
-    file.write_text(text + "[run]\nsamples = 9\n")
-    assert settings_in(StudyFile.read(file))["rule"] == rule_of("pesc", samples=9)
+    file.write_text(text + "[run]\nrule = { name = 'pesc', cells = 9 }\n")
+    assert settings_in(StudyFile.read(file))["rule"] == rule_of("pesc", cells=9)

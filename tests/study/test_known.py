@@ -106,7 +106,7 @@ def test_a_known_constraint_that_always_holds_changes_nothing():
 @pytest.mark.parametrize(
     "given",
     [
-        {"rule": {"name": "pesc", "options": "paper", "samples": 6}},
+        {"rule": {"name": "pesc-ep", "options": "paper", "samples": 6}},
         {"deciding_share": 1e-6},
         {"min_probability": 0.3},
         {

@@ -1,11 +1,9 @@
 """The rule that a study follows: by name or with settings of its own, and refused where it does not suit."""
 
-from dataclasses import replace
-
 import pytest
 
 from pesky import Budget, Problem, ProblemError, Real, Study, Task
-from pesky.acquire import DEFAULT, EP, PAPER, AugmentedLagrangian, PescOptions, Rule, rule_of
+from pesky.acquire import AugmentedLagrangian, EntropySearchByEP, Rule, rule_of
 from pesky.acquire.improvement.eic import ExpectedImprovement
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 
@@ -16,16 +14,13 @@ FREE = Problem(BOX, minimize="f")
 
 
 def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
-    assert Study(PROBLEM).rule == PredictiveEntropySearch(DEFAULT)
-    seven = {"name": "pesc", "samples": 7}
-    assert Study(PROBLEM, rule=seven).rule == PredictiveEntropySearch(replace(EP, samples=7))
+    assert Study(PROBLEM).rule == PredictiveEntropySearch()
+    seven = {"name": "pesc-ep", "samples": 7}
+    assert Study(PROBLEM, rule=seven).rule == EntropySearchByEP(samples=7)
     assert Study(PROBLEM, rule="eic").rule == ExpectedImprovement()
     assert Study(PROBLEM, rule=ExpectedImprovement(noise_factor=False)).rule == ExpectedImprovement(False)
-    own = PescOptions(samples=4, draws=None, local_reach=None)
-    more = PredictiveEntropySearch(replace(own, samples=9))
-    assert Study(PROBLEM, rule={"name": "pesc", "options": own, "samples": 9}).rule == more
     assert Study(PROBLEM, rule={"name": "eic", "noise_factor": False}).rule == ExpectedImprovement(False)
-    assert Study(PROBLEM, rule={"name": "pesc", "options": "paper"}).rule == PredictiveEntropySearch(PAPER)
+    assert Study(PROBLEM, rule={"name": "pesc-ep", "options": "paper"}).rule == EntropySearchByEP.paper()
     assert rule_of("al", patience=0) == AugmentedLagrangian(patience=0)
     assert Study(PROBLEM, rule={"name": "cmes", "samples": 9}).rule == rule_of("cmes", samples=9)
 
@@ -55,8 +50,8 @@ def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
         (PROBLEM, {"rule": {"name": "al", "tolerance": -1}}, "'al': tolerance was -1: expected a number, 0 or above"),
         (
             PROBLEM,
-            {"rule": {"name": "pesc", "options": "papper"}},
-            "'pesc': unknown options 'papper'.*'paper'",
+            {"rule": {"name": "pesc-ep", "options": "papper"}},
+            "'pesc-ep': unknown options 'papper'.*'paper'",
         ),
         (PROBLEM, {"rule": {"name": "eic", "options": "paper"}}, "the rule 'eic': unknown option 'options'"),
         (PROBLEM, {"rule": {"name": "eic", "samples": 5}}, "the rule 'eic': unknown option 'samples'"),
@@ -71,7 +66,7 @@ def test_a_rule_is_a_name_or_an_object_with_settings_of_its_own():
             "2 dimensions at most; this one has 3.*'rsdg'",
         ),
         (APART, {"rule": "eic"}, "'eic' asks for all outcomes.* the task 'f' does not measure 'c'.*'eic-decoupled'"),
-        (APART, {"rule": "cmes"}, "'cmes' asks for all outcomes.*'pesc', 'jesc'"),
+        (APART, {"rule": "cmes"}, "'cmes' asks for all outcomes.*'pesc', 'pesc-ep', 'jesc'"),
     ],
 )
 def test_a_rule_that_does_not_suit_is_refused_at_once(problem, options, message):
@@ -89,7 +84,7 @@ def test_nats_are_not_asked_of_a_rule_that_does_not_count_in_them():
 
 
 def test_a_problem_without_constraints_is_for_pes():
-    study = Study(FREE, rule={"name": "pes", "samples": 8})
+    study = Study(FREE, rule={"name": "pes", "cells": 20})
     for _ in range(4):
         evaluation = study.ask()
         study.tell(evaluation, {"f": float(evaluation.params["x"])})

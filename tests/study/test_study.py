@@ -20,11 +20,11 @@ from pesky import (
     Study,
     Task,
 )
-from pesky.acquire import PescOptions
+from pesky.acquire import EntropySearchByEP
 from pesky.run.budget import Exhausted
 from pesky.store import Limit, Question
 
-QUICK = PescOptions(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
+QUICK = EntropySearchByEP(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64, fine_from=0, coarse=None)
 COUPLED = Problem({"x": Real(0, 1), "y": Real(-2, 2)}, minimize="f", constraints=["c >= 0"], noise=0.01)
 SPLIT = Problem(
     {"x": Real(0, 1), "y": Real(-2, 2)},
@@ -41,7 +41,7 @@ def measure(params: Any) -> dict[str, float]:
 
 
 def study(problem: Problem = COUPLED, **given: Any) -> Study:
-    arguments: dict[str, Any] = {"rule": {"name": "pesc", "options": QUICK}, **given}
+    arguments: dict[str, Any] = {"rule": QUICK, **given}
     return Study(problem, **arguments)
 
 
@@ -366,7 +366,7 @@ def test_ones_own_botorch_model_sees_integers_as_they_are_evaluated():
 
 @pytest.mark.parametrize(
     "given",
-    [{"rule": {"name": "pesc", "options": "papier"}}, {"initial": -1}, {"rule": {"name": "pesc", "samples": 0}}],
+    [{"rule": {"name": "pesc-ep", "options": "papier"}}, {"initial": -1}, {"rule": {"name": "pesc", "cells": 0}}],
     ids=["options", "initial", "samples"],
 )
 def test_bad_arguments_are_refused(given):
@@ -440,9 +440,9 @@ def test_a_measurement_that_returned_nothing_is_refused_and_can_be_told_again(to
     [
         ({"seed": "a"}, "seed was 'a'"),
         ({"seed": 1.5}, "seed was 1.5"),
-        ({"rule": {"name": "pesc", "samples": 2.5}}, "samples of PESC's options was 2.5"),
+        ({"rule": {"name": "pesc", "cells": 2.5}}, "the rule 'pesc': cells was 2.5"),
         ({"initial": -1}, "initial was -1: expected a whole number, at least 0"),
-        ({"rule": {"name": "pesc", "options": 3}}, "unknown options 3"),
+        ({"rule": {"name": "pesc-ep", "options": 3}}, "unknown options 3"),
         ({"model": "gp"}, "model was str: expected GP"),
         (
             {"model": GP(hyperparameters={"f": FixedHyperparameters(0.1, 1.0, 0.01)})},

@@ -31,7 +31,7 @@ MISTAKES = {
     "a seed with a point": ("seed = 0", "seed = 0.5", "run.seed", "seed", "a whole number"),
     "a lease of nothing": ("seed = 0", "lease = 0", "run.lease", "lease", "seconds above 0"),
     "an unknown setting": ("seed = 0", 'setting = "fast"', "run.setting", "setting", '"default", "ep" or "paper"'),
-    "an unknown rule": ("seed = 0", 'rule = "ei"', "run.rule", "rule", "expected one of pesc, jesc, cmes"),
+    "an unknown rule": ("seed = 0", 'rule = "ei"', "run.rule", "rule", "expected one of pesc, pesc-ep, jesc, cmes"),
     "a rule that has no such setting": (
         "seed = 0", 'rule = { name = "eic", noise = 1 }', "run.rule", "rule", "the rule 'eic': unknown option 'noise'",
     ),
@@ -48,7 +48,7 @@ MISTAKES = {
         "[run]\nseed = 0", 'gain_per_cost = 0.1\n[run]\nrule = "sobol"', "budget.gain_per_cost", "gain_per_cost",
         "the rule 'sobol' does not count in nats",
     ),
-    "no samples": ("seed = 0", "samples = 0", "run.samples", "samples", "1 or above"),
+    "no cells": ("seed = 0", 'rule = { name = "pesc", cells = 0 }', "run.rule", "rule", "cells was 0"),
     "a key of another table": ("seed = 0", "timeout = 5", "run.timeout", "timeout", "belongs in [tasks.NAME]"),
     "a resource that is a number": (
         '[resources.gpu]\ntasks = ["train", "profile"]\nslots = 2', "[resources]\ngpu = 2", "resources.gpu", "gpu = 2",

@@ -4,7 +4,6 @@ import pickle
 
 import pytest
 
-from pesky.acquire.pesc.options import OPTIONS
 from pesky.errors import ProblemError
 from pesky.problem import Choice, Constraint, Integer, Problem, Real, Resource, Task
 from pesky.store.sql import url
@@ -13,7 +12,6 @@ from pesky.study_file import Command, Function, StudyFile, StudyFileError
 from pesky.study_file.mistakes import Findings, dotted
 from pesky.study_file.settings import settings_in
 from pesky.study_file.storage import SCHEMES, storage_url
-from pesky.study_file.tables import SettingName
 
 SMALL = 'minimize = "f"\n[parameters]\nx = { type = "real", low = 0, high = 1 }\n'
 
@@ -60,7 +58,7 @@ gain_per_cost = 1e-3
 workers = 2
 seed = 7
 initial = 4
-setting = "paper"
+rule = "pesc-ep"
 min_probability = 0.5
 deciding_share = 0.25
 lease = 30
@@ -99,7 +97,7 @@ def test_everything_that_is_said_arrives(tmp_path):
     limits = {"evaluations": None, "cost": 100, "seconds": 3600, "gain_per_cost": 1e-3, "confirm": None}
     assert file.budget.model_dump() == limits
     assert file.run.model_dump() == {
-        "workers": 2, "seed": 7, "initial": 4, "rule": None, "setting": "paper", "samples": None,
+        "workers": 2, "seed": 7, "initial": 4, "rule": "pesc-ep", "setting": None, "samples": None,
         "min_probability": 0.5, "deciding_share": 0.25, "confirming_share": None, "tolerance": None, "device": "cpu",
         "lease": 30, "attempts": 2, "losses": 7,
     }  # fmt: skip
@@ -155,7 +153,6 @@ def test_a_password_is_never_said(tmp_path):
 
 def test_what_others_know_is_known_here():
     assert set(SCHEMES) == set(url._DRIVERS)
-    assert set(SettingName.__args__) == set(OPTIONS)
 
 
 def test_keys_are_written_as_in_the_file():

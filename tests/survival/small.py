@@ -5,13 +5,13 @@ import random
 from typing import Any
 
 from pesky import GP, FixedHyperparameters, Problem, Real, Study
-from pesky.acquire import PescOptions
+from pesky.acquire import EntropySearchByEP
 
 NOISE = 0.1
 NAMES = "uvwxyz"
 PROBLEM = Problem({name: Real(0, 1) for name in NAMES}, minimize="f", noise=NOISE)
 MODEL = GP(hyperparameters={"f": FixedHyperparameters(lengthscale=0.5, amplitude=1.0, noise=NOISE**2)})
-OPTIONS = PescOptions(samples=1, draws=None, local_reach=None, polish_steps=1, candidates=8)
+RULE = EntropySearchByEP(samples=1, draws=None, local_reach=None, polish_steps=1, candidates=8)
 
 
 def measure(params: Any) -> dict[str, float]:
@@ -22,4 +22,4 @@ def measure(params: Any) -> dict[str, float]:
 
 def small(**given: Any) -> Study:
     """A study of the problem."""
-    return Study(PROBLEM, model=MODEL, rule={"name": "pesc", "options": OPTIONS}, **given)
+    return Study(PROBLEM, model=MODEL, rule=RULE, **given)

@@ -15,8 +15,8 @@ from pesky.acquire.improvement.eic_decoupled import TwoStageImprovement
 from pesky.acquire.improvement.evr import VolumeReduction
 from pesky.acquire.improvement.ieci import IntegratedImprovement
 from pesky.acquire.pesc.gain import InformationGain, information_gain
-from pesky.acquire.pesc.options import DEFAULT, EP, OPTIONS, PAPER, PescOptions
 from pesky.acquire.pesc.rule import PredictiveEntropySearch, UnconstrainedEntropySearch
+from pesky.acquire.pesc.rule_ep import EntropySearchByEP
 from pesky.acquire.registry import RULES, rule_of
 from pesky.on_use import attribute
 
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from pesky.acquire.botorch import PESC, BotorchAcquisition
 
 __all__ = [
-    "DEFAULT",
-    "EP",
-    "OPTIONS",
-    "PAPER",
     "PESC",
     "RULES",
     "AcquisitionFunction",
@@ -35,12 +31,12 @@ __all__ = [
     "BotorchAcquisition",
     "Context",
     "DynamicGrid",
+    "EntropySearchByEP",
     "ExpectedImprovement",
     "InformationGain",
     "IntegratedImprovement",
     "JointEntropySearch",
     "MaxValueEntropySearch",
-    "PescOptions",
     "PredictiveEntropySearch",
     "QuasiRandom",
     "Random",

@@ -10,7 +10,6 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
-from pesky.acquire.pesc.options import DEFAULT, PescOptions
 from pesky.acquire.pesc.rule import PredictiveEntropySearch
 from pesky.acquire.registry import SEPARATE, rule_of
 from pesky.data.pending import Pending
@@ -172,7 +171,7 @@ class PESC(BotorchAcquisition):
         self,
         model: Model | Belief,
         *,
-        options: PescOptions = DEFAULT,
+        rule: Rule = PredictiveEntropySearch(),  # noqa: B008
         objective: int = 0,
         maximize: bool = False,
         constraints: Mapping[int, tuple[float | None, float | None]] | None = None,
@@ -187,9 +186,8 @@ class PESC(BotorchAcquisition):
 
         Args:
             model: A fitted BoTorch model (a `ModelListGP` for decoupled data), or a `Belief` on the unit cube.
-            options: How finely to compute: `DEFAULT`, `PAPER`, or your own. After 3, 8, 15 .. points without noise the
-                default looks coarsely (`PescOptions.coarse`), and so is this; `replace(DEFAULT, coarse=None)` never
-                does.
+            rule: `PredictiveEntropySearch()`, with options of your own, or `EntropySearchByEP.paper()`. After 3, 8, 15
+                .. points without noise the default looks coarsely, and so is this; with `coarse=None` it never does.
             objective: The outcome to minimize, or to maximize if `maximize`.
             maximize: Whether the objective is to be as large as possible.
             constraints: For each constrained outcome its bounds (lower, upper), None where there is none. For a
@@ -204,7 +202,7 @@ class PESC(BotorchAcquisition):
         """
         super().__init__(
             model,
-            PredictiveEntropySearch(options),
+            rule,
             objective=objective,
             maximize=maximize,
             constraints=constraints,

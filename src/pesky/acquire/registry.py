@@ -15,10 +15,12 @@ from pesky.acquire.improvement.eic_decoupled import TwoStageImprovement
 from pesky.acquire.improvement.evr import VolumeReduction
 from pesky.acquire.improvement.ieci import IntegratedImprovement
 from pesky.acquire.pesc.rule import PredictiveEntropySearch, UnconstrainedEntropySearch
+from pesky.acquire.pesc.rule_ep import EntropySearchByEP
 from pesky.errors import ProblemError, unknown_name
 
 _ALL: tuple[type[Rule], ...] = (
     PredictiveEntropySearch,
+    EntropySearchByEP,
     JointEntropySearch,
     MaxValueEntropySearch,
     ExpectedImprovement,

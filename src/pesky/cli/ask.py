@@ -3,6 +3,7 @@
 import getpass
 import shlex
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -74,7 +75,8 @@ def ask(
     why = KINDS.get(asked.kind or "", f"asked by {asked.kind}").partition(",")[0]
     why = why if asked.gain is None else f"expected gain {asked.gain:.3g} nats"
     if confirm and params is None and asked.kind not in Confirm.kinds:
-        screen.print(_instead_of_confirming(asked, study), soft_wrap=True)
+        awaited = [e.named for e in kept.evaluations.values() if e.is_open and e.kind in Confirm.kinds]
+        screen.print(_instead_of_confirming(asked, awaited, study), soft_wrap=True)
     screen.print(f"#{asked.id}: measure {asked.task} ({why})")
     width = max(map(len, asked.params))
     for name, value in asked.params.items():
@@ -85,10 +87,12 @@ def ask(
     )
 
 
-def _instead_of_confirming(asked: "Evaluation", study: Path) -> str:
-    """Why this is asked, and not what would be measured for the answer."""
+def _instead_of_confirming(asked: "Evaluation", awaited: Sequence[str], study: Path) -> str:
+    """Why this is asked, and not what would be measured for the answer; some of that is awaited."""
     before = {"enqueued": "was queued", "initial": "belongs to the initial design"}.get(asked.kind or "")
     before = "was asked and let go of" if asked.attempts > 1 else before
+    if before is None and awaited:
+        return f"What is asked for the answer is being measured ({', '.join(awaited)}): this is the next question."
     if before is None:
         return "Nothing is left to measure where the best point is expected: this is the next question."
     return f"This {before}, and comes first: after it, `pesky ask {study} --confirm` asks for the answer."

@@ -74,7 +74,7 @@ def _strategy_in_words(file: "StudyFile") -> str:
     run = file.run
     named = "" if file.strategy is None else "steps of its own" if isinstance(file.strategy, list) else file.strategy
     rule = str(run.rule["name"]) if isinstance(run.rule, dict) else run.rule
-    if rule is None and (run.setting is not None or run.samples is not None):
-        rule = "pesc"
+    if rule is None and (run.setting in ("ep", "paper") or run.samples is not None):
+        rule = "pesc-ep"
     said = [f"the strategy {named}" if named else "", f"the rule {rule}" if rule else ""]
     return " with ".join(filter(None, said)) or "the default strategy, unless the study is stored with another"

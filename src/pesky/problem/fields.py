@@ -136,7 +136,14 @@ def figure(what: str, given: Any, default: object, metadata: Mapping[str, Any]) 
     """What was given for a figure, if it is of the kind of its default; a ProblemError if it is not.
 
     A whole number is at least the `least` of the metadata, or 1; another number from 0 to the `most`, if there is one.
+    What the metadata call `optional` may be None, and is otherwise of their `kind`, and above 0.
     """
+    if metadata.get("optional"):
+        if given is None or metadata["kind"] is int:
+            return given if given is None else whole(what, given, 1)
+        if finite(what, given) <= 0:
+            raise ProblemError(f"{what} was {given!r}: expected a number above 0, or None.")
+        return float(given)
     if isinstance(default, bool):
         if not isinstance(given, bool):
             raise ProblemError(f"{what} was {given!r}: expected True or False.")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 from pesky.acquire.base import Rule
+from pesky.acquire.pesc.rule_ep import EntropySearchByEP
 from pesky.acquire.registry import rule_of
 from pesky.errors import DataError, ProblemError, unknown_name
 from pesky.problem.values import check_params
@@ -55,7 +56,7 @@ class Strategy:
     @classmethod
     def paper(cls) -> "Strategy":
         """PESC as in 2015: three points of a Latin hypercube, and then the maximum of its gain for every query."""
-        return cls([Initial(points=3), Acquire(rule_of("pesc", options="paper"))])
+        return cls([Initial(points=3), Acquire(EntropySearchByEP.paper())])
 
     @classmethod
     def plain(cls, rule: Any = "pesc") -> "Strategy":

@@ -7,8 +7,7 @@ from typing import Any
 import torch
 
 from pesky.acquire.base import Rule
-from pesky.acquire.pesc.options import PAPER
-from pesky.acquire.pesc.rule import PredictiveEntropySearch
+from pesky.acquire.pesc.rule_ep import EntropySearchByEP
 from pesky.acquire.registry import SEPARATE, rule_of
 from pesky.errors import ProblemError, unknown_name
 from pesky.inference.inference import FitBotorch
@@ -49,7 +48,7 @@ def positive(what: str, given: object) -> float | None:
 def checked_model(given: object, problem: Problem, space: Space, rule: Rule | None) -> GP | FitBotorch:
     """The model that was given, or else ours, if it can be asked about this problem; the paper's takes data as is."""
     if given is None:
-        is_papers = isinstance(rule, PredictiveEntropySearch) and rule.options == PAPER
+        is_papers = rule == EntropySearchByEP.paper()
         return GP(warp=not is_papers, outliers=not is_papers)
     if isinstance(given, GP):
         given.check(problem.outcomes, space.dim)

@@ -60,8 +60,22 @@ def _settings(store: Store, kept: StudyRecord) -> dict[str, object]:
 def _before(settings: Mapping[str, object]) -> object:
     """The strategy as it is stored, in whatever form."""
     if "rule" in settings and "strategy" not in settings:  # as it was stored before there were strategies
-        return {"rule": settings["rule"]}
-    return settings.get("strategy")
+        return {"rule": _renamed(settings["rule"])}
+    return _renamed(settings.get("strategy"))
+
+
+def _renamed(stored: object) -> object:
+    """The same, with rules by their names of today: PESC by expectation propagation was "pesc" with other options."""
+    if isinstance(stored, list):
+        return [_renamed(each) for each in stored]
+    if not isinstance(stored, dict):
+        return stored
+    if stored.get("name") == "pesc" and stored.get("options") in ("default", "ep", "paper"):
+        own = {name: value for name, value in stored.items() if name not in ("name", "options")}
+        if stored["options"] == "default":
+            return {"name": "pesc", **own}
+        return {"name": "pesc-ep", "options": "paper" if stored["options"] == "paper" else "default", **own}
+    return {name: _renamed(value) for name, value in stored.items()}
 
 
 def _stored(before: object) -> tuple[Strategy, Exception | None]:

@@ -12,32 +12,18 @@ if TYPE_CHECKING:
 
 
 def rule_in(run: RunTable) -> "Rule | None":
-    """The rule by its name or its table, with `setting` and `samples`; None if the file says nothing of it.
+    """The rule by its name or its table; None if the file says nothing of it.
 
-    Raise ProblemError if the rule does not have these. What a file calls the setting are the options of PESC as a
-    whole.
+    Older files have `setting` and `samples` beside it: of "pesc", these were of expectation propagation.
     """
     if run.rule is None and run.setting is None and run.samples is None:
         return None
-    from pesky.acquire.registry import RULES, rule_of  # imports torch, which takes seconds
+    from pesky.acquire.registry import rule_of  # imports torch, which takes seconds
 
-    table = {"name": run.rule or "pesc"} if not isinstance(run.rule, dict) else dict(run.rule)
-    kind = RULES.get(str(table.get("name")))
-    names = [] if kind is None else kind.option_names()
-    if "setting" in table and "options" in names:
-        table["options"] = table.pop("setting")
-    rule = rule_of(table)
-    if run.setting is not None:
-        if "options" not in names:
-            raise ProblemError(
-                f"setting was {run.setting!r}, which is PESC's; the rule {rule.name!r} has none: leave it out."
-            )
-        rule = rule_of(rule, options=run.setting)
-    if run.samples is not None:
-        if "samples" not in names:
-            raise ProblemError(f"samples was {run.samples}, and the rule {rule.name!r} draws none: leave it out.")
-        rule = rule_of(rule, samples=run.samples)
-    return rule
+    beside = {} if run.samples is None else {"samples": run.samples}
+    if run.rule in (None, "pesc") and (beside or run.setting in ("ep", "paper")):
+        return rule_of("pesc-ep", options="paper" if run.setting == "paper" else "default", **beside)
+    return rule_of(run.rule or "pesc", **beside)
 
 
 def check_strategy(

@@ -11,9 +11,21 @@ Share = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1, lt=2**63)]
 Text = Annotated[str, Field(min_length=1)]
 
-SettingName = Literal["default", "ep", "paper"]
 RuleName = Literal[
-    "pesc", "jesc", "cmes", "eic", "eic-decoupled", "al", "ieci", "evr", "rs", "rsdg", "pes", "sobol", "random"
+    "pesc",
+    "pesc-ep",
+    "jesc",
+    "cmes",
+    "eic",
+    "eic-decoupled",
+    "al",
+    "ieci",
+    "evr",
+    "rs",
+    "rsdg",
+    "pes",
+    "sobol",
+    "random",
 ]
 """The names of `pesky.acquire.RULES`, which to import takes seconds."""
 
@@ -146,7 +158,7 @@ class RunTable(Table):
         default=None,
         description=f'one of {", ".join(get_args(RuleName))}, or a table like {{ name = "eic", noise_factor = false }}',
     )
-    setting: SettingName | None = Field(default=None, description='"default", "ep" or "paper"')
+    setting: Literal["default", "ep", "paper"] | None = Field(default=None, description='"default", "ep" or "paper"')
     samples: Count | None = Field(default=None, description="a whole number, 1 or above")
     min_probability: Share | None = Field(default=None, description="a number between 0 and 1")
     deciding_share: Positive | None = Field(default=None, description="a number above 0")

@@ -1,7 +1,6 @@
 """The gains against brute force, on the data sets and with the command of the README, with fewer seeds."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ import pytest
 from benchmarks.accuracy import main
 from benchmarks.gain_curves import gain_curves
 from benchmarks.oracle import read_oracle
-from pesky.acquire import DEFAULT, PredictiveEntropySearch
+from pesky.acquire import PredictiveEntropySearch
 
 ORACLE = Path(__file__).parents[3] / "benchmarks" / "oracles" / "one_dimension.json"
 
@@ -37,7 +36,7 @@ def test_the_papers_gains_agree_with_brute_force_as_well_as_theirs_can(tmp_path)
 
 def test_on_these_data_sets_no_digits_are_left_aside():
     oracle = read_oracle(ORACLE)
-    rules = [PredictiveEntropySearch(replace(DEFAULT, indifference=share)) for share in (None, DEFAULT.indifference)]
+    rules = [PredictiveEntropySearch(indifference=None), PredictiveEntropySearch()]
     for dataset in oracle.datasets:
         gains, indifferent = (gain_curves(dataset, oracle.grid, rule, 0) for rule in rules)
         assert bool((gains == indifferent).all())

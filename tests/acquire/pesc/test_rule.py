@@ -11,13 +11,13 @@ from small_beliefs import make_belief
 
 from benchmarks.as_botorch import as_botorch
 from pesky import Choice, Real, Study
-from pesky.acquire import DEFAULT, PAPER, PESC, Context, PescOptions, PredictiveEntropySearch
-from pesky.acquire.pesc.options import FINEST
+from pesky.acquire import PESC, Context, EntropySearchByEP, PredictiveEntropySearch
+from pesky.acquire.base import FINEST
 from pesky.errors import DataError, ProblemError
 from pesky.space import Space
 from pesky.test_functions import toy
 
-QUICK = PescOptions(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64)
+QUICK = EntropySearchByEP(samples=6, draws=30, local_reach=0.2, polish_steps=3, candidates=64, fine_from=0, coarse=None)
 SPACE = Space({"x": Real(0, 1), "y": Real(0, 1)})
 BOUNDS = torch.tensor([[0.0, 0.0], [1.0, 1.0]])
 
@@ -27,7 +27,7 @@ def model(outcomes: int = 3, n: int = 6) -> ModelListGP:
 
 
 def acquisition(**given) -> PESC:
-    return PESC(**({"model": model(), "constraints": {1: (0.0, None), 2: (None, 0.5)}, "options": QUICK} | given))
+    return PESC(**({"model": model(), "constraints": {1: (0.0, None), 2: (None, 0.5)}, "rule": QUICK} | given))
 
 
 def points(n: int = 5) -> torch.Tensor:
@@ -66,8 +66,10 @@ def test_optimize_acqf_finds_a_better_point_than_chance():
 def test_it_agrees_with_our_own_belief_of_the_same_model():
     """Rows in our order and signs: outcome 0 minimized, the others feasible at zero and above."""
     belief = make_belief(rows=2, seed=4)
-    theirs = PESC(as_botorch(belief), constraints={1: (0.0, None)}, options=PescOptions(40, 400, 0.2))
-    ours = PESC(belief, options=PescOptions(40, 400, 0.2))
+    theirs = PESC(
+        as_botorch(belief), constraints={1: (0.0, None)}, rule=EntropySearchByEP(40, 400, 0.2, 0, coarse=None)
+    )
+    ours = PESC(belief, rule=EntropySearchByEP(40, 400, 0.2, 0, coarse=None))
     one, other = theirs.gains(points(60)), ours.gains(points(60))
     assert torch.corrcoef(torch.stack([one.sum(-1), other.sum(-1)]))[0, 1] > 0.9
     torch.testing.assert_close(one.mean(0), other.mean(0), rtol=0.2, atol=0.01)
@@ -91,7 +93,7 @@ def test_masks_of_the_wrong_shape_are_refused():
 
 def test_pending_points_are_worth_less_and_can_be_taken_back():
     noise_free = as_botorch(make_belief(rows=2, noise=1e-8, seed=2))
-    pesc = PESC(noise_free, constraints={1: (0.0, None)}, options=QUICK)
+    pesc = PESC(noise_free, constraints={1: (0.0, None)}, rule=QUICK)
     X = points(2)
     before = pesc.gains(X)
     pesc.set_X_pending(X)
@@ -104,7 +106,7 @@ def test_pending_points_are_worth_less_and_can_be_taken_back():
     pesc.set_X_pending(None)
     torch.testing.assert_close(pesc.gains(X), before)
     assert pesc.X_pending is None
-    given = PESC(noise_free, constraints={1: (0.0, None)}, options=QUICK, X_pending=X)
+    given = PESC(noise_free, constraints={1: (0.0, None)}, rule=QUICK, X_pending=X)
     assert (given.gains(X).abs() < 0.05).all()
 
 
@@ -116,11 +118,11 @@ def test_maximizing_the_negative_is_minimizing():
     mirrored.covar_module, mirrored.likelihood = first.covar_module, first.likelihood
     mirrored.mean_module.initialize(constant=-first.mean_module.constant.item())
     high = ModelListGP(mirrored.requires_grad_(False), list(low.models)[1])  # pyright: ignore[reportArgumentType]
-    options = PescOptions(samples=30, draws=300, local_reach=0.2)
-    one = PESC(low, constraints={1: (0.0, None)}, options=options).gains(points(40))
-    other = PESC(high, maximize=True, constraints={1: (0.0, None)}, options=options).gains(points(40))
+    rule = EntropySearchByEP(samples=30, draws=300, local_reach=0.2, fine_from=0, coarse=None)
+    one = PESC(low, constraints={1: (0.0, None)}, rule=rule).gains(points(40))
+    other = PESC(high, maximize=True, constraints={1: (0.0, None)}, rule=rule).gains(points(40))
     assert torch.corrcoef(torch.stack([one.sum(-1), other.sum(-1)]))[0, 1] > 0.9
-    wrong = PESC(high, constraints={1: (0.0, None)}, options=options).gains(points(40))
+    wrong = PESC(high, constraints={1: (0.0, None)}, rule=rule).gains(points(40))
     assert torch.corrcoef(torch.stack([one.sum(-1), wrong.sum(-1)]))[0, 1] < 0.8
 
 
@@ -153,10 +155,10 @@ def test_the_same_seed_gives_the_same_values():
 
 
 def test_ever_fewer_questions_of_the_default_are_coarse_looks_and_none_of_the_papers():
-    coarse = [asked + 1 for asked in range(30) if DEFAULT.resolution(asked) == 1e-3]
+    coarse = [asked + 1 for asked in range(30) if PredictiveEntropySearch().resolution(asked) == 1e-3]
     assert coarse == [4, 9, 16, 25]
-    assert [replace(DEFAULT, coarse_every=3).resolution(asked) for asked in range(3)] == [FINEST, FINEST, 1e-3]
-    assert {PAPER.resolution(asked) for asked in range(30)} == {FINEST}
+    assert [EntropySearchByEP(coarse_every=3).resolution(asked) for asked in range(3)] == [FINEST, FINEST, 1e-3]
+    assert {EntropySearchByEP.paper().resolution(asked) for asked in range(30)} == {FINEST}
 
 
 @pytest.mark.parametrize(("noise", "is_changed"), [(1e-10, True), (1e-2, False)])
@@ -165,7 +167,7 @@ def test_a_coarse_look_values_digits_less_and_changes_nothing_under_noise(noise,
 
     def values(asked: int) -> torch.Tensor:
         context = Context(belief, SPACE, torch.full((1,), 0.95), torch.Generator().manual_seed(1), asked=asked)
-        return PredictiveEntropySearch(replace(QUICK, coarse=1e-3)).acquisition(context)(here)
+        return replace(QUICK, coarse=1e-3).acquisition(context)(here)
 
     fine, coarse = values(5), values(3)
     assert bool((fine != coarse).any()) is is_changed
@@ -177,11 +179,11 @@ def test_early_in_many_dimensions_the_default_is_valued_as_the_paper_does(d, ask
     """Fine from the first question on, it is slower at first (docs/pesc_options.md, "Many dimensions")."""
     belief, space = make_belief(rows=2, d=d, n=6, noise=1e-2), Space({f"x{i}": Real(0, 1) for i in range(d)})
     here = torch.rand(20, d, generator=torch.Generator().manual_seed(8))
-    default = replace(QUICK, fine_from=DEFAULT.fine_from)
+    default = replace(QUICK, fine_from=EntropySearchByEP().fine_from)
 
-    def values(options: PescOptions) -> torch.Tensor:
+    def values(rule: EntropySearchByEP) -> torch.Tensor:
         context = Context(belief, space, torch.full((1,), 0.95), torch.Generator().manual_seed(1), asked=asked)
-        return PredictiveEntropySearch(options).acquisition(context)(here)
+        return rule.acquisition(context)(here)
 
     paper, fine = replace(QUICK, draws=None, local_reach=None), replace(QUICK, fine_from=0)
     assert torch.equal(values(default), values(paper if is_early else fine))
@@ -192,17 +194,17 @@ def test_a_choice_is_one_dimension_however_many_options_it_has():
     space = Space({"x": Choice(["a", "b", "c", "d"]), "y": Real(0, 1)})
     belief, here = make_belief(rows=2, d=5), torch.rand(20, 5, generator=torch.Generator().manual_seed(8))
 
-    def values(options: PescOptions) -> torch.Tensor:
+    def values(rule: EntropySearchByEP) -> torch.Tensor:
         context = Context(belief, space, torch.full((1,), 0.95), torch.Generator().manual_seed(1), asked=0)
-        return PredictiveEntropySearch(options).acquisition(context)(here)
+        return rule.acquisition(context)(here)
 
     assert torch.equal(values(replace(QUICK, fine_from=5)), values(QUICK))
 
 
 def test_numbers_that_options_cannot_be_are_refused():
     for name, given in (("samples", 0), ("draws", 0), ("fine_from", -1), ("candidates", 0), ("coarse_every", 0)):
-        with pytest.raises(ProblemError, match=f"{name} of PESC's options was {given}: expected a whole number"):
-            replace(DEFAULT, **{name: given})
+        with pytest.raises(ProblemError, match=f"{name} was {given}: expected a whole number"):
+            EntropySearchByEP(**{name: given})
 
 
 def test_no_run_stays_at_a_local_solution_for_the_sake_of_its_digits():

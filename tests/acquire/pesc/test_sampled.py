@@ -11,14 +11,15 @@ from benchmarks.gain_curves import gain_curves
 from benchmarks.grid_truth import GridSize, check, draw_grid_dataset
 from benchmarks.measure import measure_agreement
 from benchmarks.oracle import Oracle
-from pesky.acquire import DEFAULT, EP, PAPER, Context, PredictiveEntropySearch, rule_of
+from pesky.acquire import Context, EntropySearchByEP, PredictiveEntropySearch
 from pesky.acquire.grouped.gain import GroupedGain
 from pesky.data.pending import Pending
 from pesky.model import GaussianProcess
 from pesky.problem import Integer, Real
 from pesky.space import Space
 
-QUICK, MANY = replace(DEFAULT, cells=60, candidates=128), replace(DEFAULT, cells=400)
+PESC = PredictiveEntropySearch()
+QUICK, MANY = PredictiveEntropySearch(cells=60, candidates=128), PredictiveEntropySearch(cells=400)
 
 
 def context(belief, pending=None, asked=0, seed=0) -> Context:
@@ -37,16 +38,14 @@ def test_in_one_dimension_the_gains_are_those_of_brute_force():
     belief = make_belief(2, 5, 1, offsets=(0.3,), lengthscale=0.2, noise=1e-2)
     X = torch.linspace(0, 1, 15)[:, None]
     truth = brute_force(belief, torch.linspace(0, 1, 201)[:, None], X, 20_000, seed=1)
-    ours = PredictiveEntropySearch(replace(DEFAULT, cells=300, samples_per_cell=40)).acquisition(context(belief))(X)
+    ours = PredictiveEntropySearch(samples_per_cell=40).acquisition(context(belief))(X)
     assert (ours - truth).abs().max() < 0.12 * truth.max()
 
 
 def test_in_four_dimensions_they_choose_the_outcome_that_tells_most_where_ep_does_not():
     dataset = draw_grid_dataset(4, 1, 3, GridSize(0.5, 20, cells=300, samples=8000))
     oracle = Oracle(torch.zeros(0, 4), (dataset,))
-    sampled, ep = (
-        measure_agreement(oracle, PredictiveEntropySearch(options), 1, gain_curves)[0][0] for options in (DEFAULT, EP)
-    )
+    sampled, ep = (measure_agreement(oracle, rule, 1, gain_curves)[0][0] for rule in (PESC, EntropySearchByEP()))
     assert sampled.decoupled > 0.9
     assert sampled.efficiency > 0.95
     assert sampled.correlation > max(0.97, ep.correlation)
@@ -61,9 +60,9 @@ def test_the_true_gains_of_the_grid_are_much_the_same_by_another_way(monkeypatch
 
 
 def test_the_gradient_is_that_of_finite_differences(monkeypatch):
-    monkeypatch.setattr("pesky.acquire.pesc.sampled.SINGLE", torch.float64)
+    monkeypatch.setattr("pesky.acquire.pesc.rule.SINGLE", torch.float64)
     belief = make_belief(3, 6, 2, offsets=(0.5, 0.2))
-    gain = PredictiveEntropySearch(QUICK).acquisition(context(belief, awaited(1, 2, 3)))
+    gain = QUICK.acquisition(context(belief, awaited(1, 2, 3)))
     X = torch.rand(5, 2, generator=torch.Generator().manual_seed(1))
     x = X.clone().requires_grad_()
     (gradient,) = torch.autograd.grad(gain(x).sum(), x)
@@ -74,9 +73,9 @@ def test_the_gradient_is_that_of_finite_differences(monkeypatch):
 def test_single_precision_changes_gains_by_less_than_one_in_a_hundred_thousand(monkeypatch):
     belief = make_belief(3, 30, 2, offsets=(0.5, -0.1), noise=1e-10)
     here = torch.cat([belief.points, torch.rand(20, 2, generator=torch.Generator().manual_seed(1))])
-    single = PredictiveEntropySearch(QUICK).acquisition(context(belief))(here)
-    monkeypatch.setattr("pesky.acquire.pesc.sampled.SINGLE", torch.float64)
-    double = PredictiveEntropySearch(QUICK).acquisition(context(belief))(here)
+    single = QUICK.acquisition(context(belief))(here)
+    monkeypatch.setattr("pesky.acquire.pesc.rule.SINGLE", torch.float64)
+    double = QUICK.acquisition(context(belief))(here)
     assert (single - double).abs().max() < 1e-5 * double.max()
 
 
@@ -86,7 +85,7 @@ def test_where_much_is_pending_the_gains_are_those_of_brute_force(count, noise):
     belief = make_belief(2, 5, 1, offsets=(0.3,), lengthscale=0.2, noise=noise)
     X, pending = torch.linspace(0, 1, 15)[:, None], awaited(count)
     truth = brute_force(belief, torch.linspace(0, 1, 101)[:, None], X, 20_000, seed=1, pending=pending)
-    rule, errors, shares = PredictiveEntropySearch(DEFAULT), [], []
+    rule, errors, shares = PESC, [], []
     for seed in range(4):  # other processors have other random numbers: what one seed gives is chance
         ours = rule.acquisition(context(belief, pending, seed=seed))(X)
         errors.append((ours - truth).abs().max() / truth.max())
@@ -96,7 +95,7 @@ def test_where_much_is_pending_the_gains_are_those_of_brute_force(count, noise):
 
 
 def test_more_questions_of_a_batch_are_valued_by_the_samples_that_there_are():
-    belief, rule = make_belief(2, 5, 1, offsets=(0.3,), lengthscale=0.2, noise=1e-2), PredictiveEntropySearch(MANY)
+    belief, rule = make_belief(2, 5, 1, offsets=(0.3,), lengthscale=0.2, noise=1e-2), MANY
     first, pending = rule.acquisition(context(belief)), awaited(4)
     more = rule.once_more(first, context(belief, pending, asked=4, seed=1))
     anew = rule.acquisition(context(belief, pending, asked=4, seed=1))
@@ -111,7 +110,7 @@ def test_more_questions_of_a_batch_are_valued_by_the_samples_that_there_are():
 def test_an_update_keeps_the_cells_and_has_the_new_data():
     belief = make_belief(2, 6, 1, seed=3)
     fewer = replace(belief, mask=torch.arange(6).expand(2, 6) < 5)
-    rule = PredictiveEntropySearch(QUICK)
+    rule = QUICK
     before = rule.acquisition(context(fewer))
     after = rule.update(before, context(belief))
     assert isinstance(before, GroupedGain)
@@ -123,7 +122,7 @@ def test_an_update_keeps_the_cells_and_has_the_new_data():
 
 def test_a_coarse_look_has_no_use_for_digits():
     belief = make_belief(2, 6, 1, noise=1e-10)
-    fine, coarse = (PredictiveEntropySearch(QUICK).acquisition(context(belief, asked=asked)) for asked in (4, 3))
+    fine, coarse = (QUICK.acquisition(context(belief, asked=asked)) for asked in (4, 3))
     assert coarse.is_coarse
     assert not fine.is_coarse
     here = torch.linspace(0, 1, 20)[:, None]
@@ -143,8 +142,8 @@ def test_the_next_solution_is_sought_once_only_digits_of_one_are_open():
     X = torch.linspace(0, 1, 401)[:, None]
     near = (X[:, 0] > 0.08) & (X[:, 0] < 0.24)
     best = []
-    for indifference in (None, DEFAULT.indifference):
-        rule = PredictiveEntropySearch(replace(DEFAULT, indifference=indifference))
+    for indifference in (None, PESC.indifference):
+        rule = PredictiveEntropySearch(indifference=indifference)
         gain = rule.acquisition(context(belief))(X)[:, 0]
         best.append((float(gain[near].max()), float(gain[~near].max())))
     (digits, elsewhere), (digits_now, elsewhere_now) = best
@@ -153,27 +152,19 @@ def test_the_next_solution_is_sought_once_only_digits_of_one_are_open():
 
 
 def test_there_are_fewer_cells_in_few_dimensions_and_several_hyperparameter_samples_share_them():
-    assert [DEFAULT.cells_in(d, 1) for d in (1, 2, 4, 8)] == [100, 150, 250, 300]
-    assert DEFAULT.cells_in(2, 10) == 50
-    assert DEFAULT.cells_in(2, 2) == 75
+    assert [PESC.cells_in(d, 1) for d in (1, 2, 4, 8)] == [100, 150, 250, 300]
+    assert PESC.cells_in(2, 10) == 50
+    assert PESC.cells_in(2, 2) == 75
 
 
 def test_while_there_are_few_data_for_each_parameter_there_are_fewer_cells():
-    assert [DEFAULT.at(asked, 4).cells for asked in (5, 11, 12, 100)] == [200, 200, 300, 300]
-    assert DEFAULT.at(5, 4).draws == 256
+    assert [PESC.at(asked, 4).cells for asked in (5, 11, 12, 100)] == [200, 200, 300, 300]
+    assert PESC.at(5, 4).draws == 256
     belief = make_belief(2, 5, 4)
-    early, late = (PredictiveEntropySearch(QUICK).acquisition(context(belief, asked=asked)) for asked in (1, 100))
+    early, late = (QUICK.acquisition(context(belief, asked=asked)) for asked in (1, 100))
     assert isinstance(early, GroupedGain)
     assert isinstance(late, GroupedGain)
     assert early.cells.shape[-2] < late.cells.shape[-2]
-
-
-def test_who_says_how_ep_is_done_has_ep():
-    assert rule_of("pesc", samples=7) == PredictiveEntropySearch(replace(EP, samples=7))
-    assert rule_of("pesc", cells=40, samples=7) == PredictiveEntropySearch(replace(DEFAULT, cells=40, samples=7))
-    assert rule_of("pesc", draws=99) == PredictiveEntropySearch(replace(DEFAULT, draws=99))  # cells are chosen of them
-    assert rule_of("pesc", options="ep") == PredictiveEntropySearch(EP)
-    assert rule_of("pesc", options="paper", candidates=99) == PredictiveEntropySearch(replace(PAPER, candidates=99))
 
 
 @pytest.mark.parametrize("most", [20, 600])

@@ -1,90 +1,125 @@
 """Predictive entropy search with constraints: the information about where the constrained minimum is."""
 
-from collections.abc import Mapping
+import math
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
+
+import torch
 
 from pesky.acquire.base import AcquisitionFunction, Context, Rule
-from pesky.acquire.grouped.gain import GroupedGain
-from pesky.acquire.pesc.gain import InformationGain, information_gain, updated_gain
-from pesky.acquire.pesc.options import DEFAULT, OPTIONS, PescOptions
-from pesky.acquire.pesc.sampled import gain_beside, gain_on_cells, sampled_gain
-from pesky.errors import ProblemError, unknown_name
-from pesky.model.belief import hyperparameter_samples
+from pesky.acquire.grouped.gain import SMALLEST_GROUP, GroupedGain, sample_gain
+from pesky.acquire.grouped.joint_samples import firsts_alone, one_per_box
+from pesky.acquire.pesc.common import at_least, optional, resolution
+from pesky.errors import ProblemError
+from pesky.model.belief import hyperparameter_samples, studies
+from pesky.optimum.sample import Optima
+
+SINGLE = torch.float32
+"""Of the samples, at half of the time."""
+FEW, OF_FEW = 3, 2 / 3
+"""Up to so many queries for each parameter this part of the draws and cells is enough."""
+SHARED = 3
+"""Several hyperparameter samples share the cells, down to this part of them each."""
 
 
 @dataclass(frozen=True)
 class PredictiveEntropySearch(Rule):
-    """PESC (Hernandez-Lobato et al., 2015): what a measurement tells about x*, the constrained minimizer.
+    """PESC: what a measurement tells about x*, the constrained minimizer, by joint samples of all rows (METHOD 9).
 
-    The options "default" take it from joint samples of all outcomes (METHOD 9.1), "ep" and "paper" from EP.
+    The cells are minimizers of draws. Joint samples of all rows there are grouped by the cell of their feasible
+    minimum, and a group is what is believed if x* is in its cell. Expectation propagation says the same of few samples
+    of x*, in the words of Gaussians.
+
+    Nothing is approximated but by the number of samples, also where outcomes are measured apart and in four dimensions,
+    where expectation propagation mistakes what constraints tell (METHOD 18).
     """
 
     name: ClassVar[str] = "pesc"
     measures: ClassVar[Literal["each", "together"]] = "each"
     in_nats: ClassVar[bool] = True
 
-    options: PescOptions = DEFAULT
-    """Or their name, "default", "ep" or "paper"."""
+    cells: int = at_least(2, 300)
+    """Where x* may be: minimizers of draws. Fewer in fewer than five dimensions, and at first."""
+    samples_per_cell: int = at_least(2, 20)
+    """Joint samples, for each of the cells."""
+    draws: int = 384
+    """Functions drawn, whose minimizers the cells are chosen of."""
+    candidates: int = 512
+    """Points at which each draw is evaluated before it is polished, besides the measured ones."""
+    polish_steps: int = at_least(0, 5)
+    indifference: float | None = optional(0.3, float)
+    """Where x* is does not matter to samples that gain less than this share of what is gained on average, once they are
+    most: these count as one. None: it always matters."""
+    coarse: float | None = optional(1e-3, float)
+    """Some queries are valued as if measurements had a noise of at least this share of the prior variance .."""
+    coarse_every: int | None = optional(None, int)
+    """.. each so-many-th. None: the 4th, the 9th, the 16th and so on, ever fewer but always another."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "options", self._named(self.options))
+    def at(self, asked: int, parameters: int) -> "PredictiveEntropySearch":
+        """The rule of the query after so many others: fewer cells while x* may be nearly anywhere."""
+        if asked >= FEW * parameters:
+            return self
+        return replace(self, cells=max(2, round(OF_FEW * self.cells)), draws=max(1, round(OF_FEW * self.draws)))
 
-    @classmethod
-    def option_names(cls) -> list[str]:
-        """The options as a whole, and each of them: `rule_of("pesc", options="paper", samples=20)`."""
-        return ["options", *PescOptions.names()]
+    def resolution(self, asked: int) -> float:
+        """See `common.resolution`."""
+        return resolution(asked, self.coarse, self.coarse_every)
 
-    def to_plain(self) -> dict[str, object]:
-        name = next((name for name, options in OPTIONS.items() if options == self.options), None)
-        return {"name": self.name, **({"options": name} if name is not None else vars(self.options))}
+    def cells_in(self, parameters: int, hyperparameter_samples: int) -> int:
+        """Cells for each hyperparameter sample: what covers x* grows with the dimensions, to all of them in five."""
+        enough = self.cells * min(1.0, (parameters + 1) / 6)
+        return math.ceil(enough if hyperparameter_samples == 1 else enough / min(hyperparameter_samples, SHARED))
 
-    def _with(self, given: Mapping[str, Any]) -> "PredictiveEntropySearch":
-        single = {name: value for name, value in given.items() if name != "options"}
-        PescOptions.check(single)
-        return replace(self, options=self._named(given.get("options", self.options)).changed(single))
-
-    def _named(self, given: object) -> PescOptions:
-        """The options, which may be given by their name."""
-        options = OPTIONS.get(given) if isinstance(given, str) else given
-        if not isinstance(options, PescOptions):
-            raise ProblemError(f"the rule {self.name!r}: {unknown_name('options', given, OPTIONS)}")
-        return options
+    def steps_in(self, parameters: int) -> int:
+        """Steps that the minimizer of a draw takes: half of them in two dimensions, where candidates are close."""
+        return math.ceil(self.polish_steps / 2) if parameters <= 2 else self.polish_steps
 
     def acquisition(self, context: Context) -> AcquisitionFunction:
-        belief, space = context.belief, context.space
-        if self.options.cells is not None:
-            return sampled_gain(context, self.options)
-        options = self.options.at(context.asked, len(space.parameters))
+        parameters, hyper_samples = len(context.space.parameters), hyperparameter_samples(context.belief)
+        now = self.at(context.asked, parameters)
+        cells = now.cells_in(parameters, hyper_samples)
         with context.timed("x*"):
-            samples, draws = options.per_hyperparameter_sample(hyperparameter_samples(belief))
-            optima = context.sample_optima(samples, draws, options.candidates, options.polish_steps)
-        with context.timed("ep"):
-            snap = None if space.is_continuous else space.snap
-            resolution = options.resolution(context.asked)
-            return information_gain(
-                belief, optima, options.local_reach, context.generator, context.pending, snap, resolution
-            )
+            draws, steps = now.draws // hyper_samples, now.steps_in(parameters)
+            optima = context.sample_cells(cells, draws, now.candidates, steps)
+        return self._on_cells(context, optima)
 
     def once_more(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
-        if isinstance(before, GroupedGain):
-            return gain_beside(before, context, self.options)
-        return self.acquisition(context)
+        """Of the samples that there are: once more is pending."""
+        if not isinstance(before, GroupedGain):
+            return self.acquisition(context)
+        with context.timed("samples"):
+            return before.beside(context, self.resolution(context.asked), SMALLEST_GROUP)
 
     def independent(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction | None:
-        if isinstance(before, GroupedGain) and before.optima is not None:
-            return gain_on_cells(context, self.options, before.optima)
-        return None
+        return self.update(before, context)
 
     def update(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
-        """Keep the cells, or the x* samples and EP sites, and follow the new data (METHOD 20.2)."""
-        if isinstance(before, GroupedGain) and before.optima is not None:
-            return gain_on_cells(context, self.options, before.optima)
-        if not isinstance(before, InformationGain):
+        """Keep the cells, and follow the new data (METHOD 20.2)."""
+        if before.optima is None:
             return self.acquisition(context)
-        with context.timed("ep"):
-            resolution = self.options.resolution(context.asked)
-            return updated_gain(before, context.belief, context.generator, context.pending, resolution)
+        return self._on_cells(context, before.optima)
+
+    def _on_cells(self, context: Context, optima: Optima) -> GroupedGain:
+        """The gain where the cells are known, by samples of its own."""
+        belief, cells = context.belief, context.space.snap(optima.chosen.x)
+        samples = self.samples_per_cell * cells.shape[-2]
+        with context.timed("samples"):
+            is_first, counts = one_per_box(belief, cells), None
+            if cells.dim() - 2 == len(studies(belief)):  # hyperparameter samples have boxes of their own
+                cells, is_first, counts = firsts_alone(cells, is_first)
+            return sample_gain(
+                context,
+                cells,
+                cells,
+                is_first,
+                samples,
+                SMALLEST_GROUP,
+                counts,
+                optima=optima,
+                resolution=self.resolution(context.asked),
+                dtype=SINGLE,
+                indifference=self.indifference,
+            )
 
 
 @dataclass(frozen=True)
