@@ -14,7 +14,7 @@ PARTS = ("hyperparameters", "x*", "given x*", "maximizing")
 def prepare_pesc(
     measured: Measured, seed: int, rule: str, count: int | None = None, device: str = "cpu"
 ) -> Callable[[], dict[str, float]]:
-    """An ask of PESC with these rule, that returns the seconds of each of `PARTS`.
+    """An ask by this rule, that returns the seconds of each of `PARTS`.
 
     It is not the first question of its study: all but the last of the data were believed before. With a `count` it asks
     for as many at once.

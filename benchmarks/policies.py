@@ -17,10 +17,10 @@ import json
 import math
 import statistics
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 
@@ -30,6 +30,7 @@ from benchmarks.workers import Failure, side_by_side
 from pesky.space import Space
 from pesky.test_functions import Benchmark, problem_by_name
 
+P = TypeVar("P")
 CLASSICS = (
     "toy", "gardner1", "branin-disk", "crescent", "hartmann6", "pressure-vessel", "welded-beam", "spring",
     "speed-reducer", "g04", "g08", "g09", "g24", "keane-bump", "mishra-bird", "townsend", "simionescu", "gomez-levy",
@@ -144,6 +145,27 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+def carry_out(attempt: Callable[[P], dict[str, Any] | Failure], plans: Sequence[P], out: Path, workers: int) -> None:
+    """Runs what is planned and appends what came of it, a line a run; a run that fails is named."""
+    with out.open("a") as file:
+        for i, result in enumerate(side_by_side(attempt, plans, workers), 1):
+            if isinstance(result, Failure):
+                print(f"failed: {result.plan} {result.message}", flush=True)
+                continue
+            file.write(json.dumps(result) + "\n")
+            file.flush()
+            print(
+                f"{i}/{len(plans)}", *(value for value in result.values() if isinstance(value, str | int)), flush=True
+            )
+
+
+def mean_and_error(by_problem: Mapping[str, Sequence[float]]) -> str:
+    """The mean over problems, each by its own mean, with its standard error."""
+    means = [statistics.fmean(each) for each in by_problem.values()]
+    error = statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else math.nan
+    return f"{statistics.fmean(means):+.2f} ± {error:.2f}"
+
+
 def compared(runs: Sequence[Mapping[str, Any]], first: str, second: str, what: str) -> Iterator[list[str]]:
     """A row for each kind of data: pairs, and the mean difference of log10 gaps at each milestone with its error."""
     found = {(r["label"], r["problem"], r["kind"], r["seed"]): r["gaps"] for r in runs}
@@ -161,9 +183,7 @@ def compared(runs: Sequence[Mapping[str, Any]], first: str, second: str, what: s
             for problem, before, after in pairs:
                 change = math.log10(after[count][what]) - math.log10(before[count][what])
                 by_problem.setdefault(problem, []).append(change)
-            means = [statistics.fmean(each) for each in by_problem.values()]
-            error = statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else math.nan
-            row.append(f"{statistics.fmean(means):+.2f} ± {error:.2f}")
+            row.append(mean_and_error(by_problem))
         for gaps in (1, 2):
             broken = [p[gaps]["40"]["is_promised"] and not p[gaps]["40"]["is_feasible"] for p in pairs]
             row.append(f"{sum(broken)}")
@@ -206,14 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for problem in given.problems.split(",")
         if (given.label, problem, kind, seed) not in done and (given.do == "run" or (problem, kind, seed) in data)
     ]
-    with given.out.open("a") as file:
-        for i, result in enumerate(side_by_side(attempt, plans, given.workers), 1):
-            if isinstance(result, Failure):
-                print(f"failed: {result.plan} {result.message}", flush=True)
-                continue
-            file.write(json.dumps(result) + "\n")
-            file.flush()
-            print(f"{i}/{len(plans)} {result['problem']} {result['kind']} {result['seed']}", flush=True)
+    carry_out(attempt, plans, given.out, given.workers)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ sums. Hyperparameters are inferred, as always; nothing is noisy, which is declar
 import argparse
 import json
 import math
-import statistics
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +20,8 @@ from typing import Any, NamedTuple
 
 import pesky
 from benchmarks.policies import Plan as Policy
-from benchmarks.policies import World, read
-from benchmarks.workers import Failure, side_by_side
+from benchmarks.policies import World, carry_out, mean_and_error, read
+from benchmarks.workers import Failure
 
 PROBLEMS = "toy", "gardner1", "branin-disk", "townsend", "g24", "ridges-2-1", "ridges-3-1", "ridges-4-1"
 PRICES = 1, 10, 60, 3600
@@ -95,14 +94,11 @@ def compared(runs: Sequence[Mapping[str, Any]]) -> Iterator[list[str]]:
                     pairs = zip(r["gaps"], other, strict=True)
                     changes.setdefault(r["problem"], []).append([math.log10(a / b) for a, b in pairs])
             if changes:
-                yield [dear or "both", f"1:{price}", str(sum(map(len, changes.values()))), *_means(changes)]
-
-
-def _means(changes: Mapping[str, Sequence[Sequence[float]]]) -> Iterator[str]:
-    for i in range(len(MILESTONES)):
-        means = [statistics.fmean(each[i] for each in of) for of in changes.values()]
-        error = statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else math.nan
-        yield f"{statistics.fmean(means):+.2f} ± {error:.2f}"
+                found = [
+                    {name: [each[i] for each in of] for name, of in changes.items()} for i in range(len(MILESTONES))
+                ]
+                count = sum(map(len, changes.values()))
+                yield [dear or "both", f"1:{price}", str(count), *map(mean_and_error, found)]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -132,14 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for problem in given.problems.split(",")
     ]
     plans = [plan for plan in plans if plan.key not in done]
-    with given.out.open("a") as file:
-        for i, result in enumerate(side_by_side(attempt, plans, given.workers), 1):
-            if isinstance(result, Failure):
-                print(f"failed: {result.plan} {result.message}", flush=True)
-                continue
-            file.write(json.dumps(result) + "\n")
-            file.flush()
-            print(f"{i}/{len(plans)} {result['problem']} {result['dear']} {result['price']}", flush=True)
+    carry_out(attempt, plans, given.out, given.workers)
 
 
 if __name__ == "__main__":

@@ -141,6 +141,7 @@ PARTS = {
         [{**OUTLIER, "others": 1.5}],
     ],
     "noise": [[1], "x", {"f": "much"}, {"f": [1]}],
+    "unaffordable": [3, "dear", [7], {"dear": 1}],
 }
 
 

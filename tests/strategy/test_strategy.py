@@ -195,7 +195,7 @@ def test_masks_hold_for_a_step_of_ones_own():
 
 def test_a_short_cut_that_changes_nothing_is_refused():
     with pytest.raises(ProblemError, match=r"confirming_share was 0\.1, and the strategy has no step Confirm"):
-        Study(COUPLED, strategy="plain", confirming_share=0.1)
+        Study(COUPLED, strategy="plain", rule="eic", confirming_share=0.1)
     with pytest.raises(ProblemError, match="initial was 4, and the strategy has no step Initial"):
         Study(COUPLED, strategy=Strategy([Acquire("eic")]), initial=4)
     assert Study(COUPLED, strategy="plain", confirming_share=0).strategy == Strategy.plain()

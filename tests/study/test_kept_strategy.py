@@ -98,7 +98,9 @@ def test_a_rule_of_ones_own_is_to_be_given_again(url: str, caplog: pytest.LogCap
 @pytest.mark.parametrize(
     "stored",
     ["", "[", "[" * 100_000, "3", "null", '{"rule": 3}', '{"rule": {"name": ["pesc"]}}', '{"rule": {"name": "pesc", '
-     '"samples": "many"}}', '{"rule": {"name": "pesc\\u001b[2J"}}', '{"rule": {"name": "eic", "__class__": 1}}'],
+     '"samples": "many"}}', '{"rule": {"name": "pesc\\u001b[2J"}}', '{"rule": {"name": "eic", "__class__": 1}}',
+     '{"strategy": {"steps": 3}}', '{"strategy": {"steps": [{"step": ["Acquire"]}]}}',
+     '{"strategy": [' + "[" * 400 + "]" * 401 + "}"],
 )  # fmt: skip
 def test_what_nobody_wrote_so_is_not_used(url: str, stored: str, caplog: pytest.LogCaptureFixture):
     s = Study(COUPLED, storage=url, rule="eic")

@@ -34,6 +34,8 @@ def test_a_rule_has_a_name_and_options(run: dict[str, Any], expected):
     ("run", "message"),
     [
         ({"rule": {"noise_factor": False}}, "expected a name in it"),
+        ({"rule": "eic", "setting": "paper"}, "setting was 'paper', beside another rule than 'pesc'"),
+        ({"rule": "eic", "samples": 5}, "the rule 'eic': unknown option 'samples'"),
         ({"rule": {"name": "pesc-ep", "options": "papper"}}, "unknown options 'papper'.*'paper'"),
         ({"rule": {"name": "pesc", "samples": 20}}, "the rule 'pesc': unknown option 'samples'"),
         ({"rule": {"name": "eic", "options": "paper"}}, "the rule 'eic': unknown option 'options'"),

@@ -255,12 +255,12 @@ class Rule(ABC):
         """
         return self.acquisition(context)
 
-    def independent(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction | None:
-        """The same by other random numbers, so that what was chosen by `before` is not flattered; None if it has none.
+    def independent(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
+        """The same by other random numbers, so that what `before` chose is not flattered; itself without any.
 
         The largest of many noisy estimates is too large, and the more so the cheaper the task that it is compared for.
         """
-        return None
+        return before
 
     def update(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
         """The same, in haste: at the hyperparameters that `before` was made for, with more data or questions."""

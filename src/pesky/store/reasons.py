@@ -67,6 +67,12 @@ def _outliers(given: object) -> object:
     return given
 
 
+def _texts(given: object) -> object:
+    if not isinstance(given, list):
+        raise TypeError
+    return [_text(each) for each in given]
+
+
 _OUTLIER: dict[str, Part] = {
     "evaluation": _count,
     "outcome": _text,
@@ -85,6 +91,7 @@ _PARTS: dict[str, Part] = {
     "left": _numbers(),
     "agreement": _optional(_number),
     "infeasible": _optional(_number),
+    "unaffordable": _texts,
     "left_out": _outliers,
     "noise": _numbers(_optional(_number)),
 }

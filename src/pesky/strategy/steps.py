@@ -8,7 +8,7 @@ from pesky.strategy.initial import Initial
 from pesky.strategy.options import CoverOptions
 from pesky.strategy.step import KINDS, Step
 
-_ALL: tuple[type[Step], ...] = (Initial, CoverOptions, Confirm, SeekFeasible, CheckModel, Acquire)
 __all__ = ["KINDS", "STEPS"]
 
+_ALL: tuple[type[Step], ...] = (Initial, CoverOptions, Confirm, SeekFeasible, CheckModel, Acquire)
 STEPS: dict[str, type[Step]] = {step.__name__: step for step in _ALL}

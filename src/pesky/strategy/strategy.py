@@ -112,12 +112,6 @@ class Strategy:
 
         Where a rule begins or ceases to learn from the data, as "random" does not, it is the default of that rule.
         """
-        for kind, name, wanted in ((Initial, "initial", initial), (Confirm, "confirming_share", confirming_share)):
-            if wanted and rule is None and self.get(kind) is None:
-                raise ProblemError(
-                    f"{name} was {wanted!r}, and the strategy has no step {kind.__name__}, of which it is a figure: "
-                    "leave it out, or give a strategy that has one."
-                )
         found = self
         if rule is not None and rule.learns == self.rule.learns:
             found = found._with(Acquire, rule=rule)
@@ -125,6 +119,12 @@ class Strategy:
             own = self.get(Initial) or Initial(points=0)
             found = Strategy.default(rule)._with(Initial, points=own.points)
             found = found._with(Acquire, deciding_share=self.acquire.deciding_share)
+        for kind, name, wanted in ((Initial, "initial", initial), (Confirm, "confirming_share", confirming_share)):
+            if wanted and found.get(kind) is None:
+                raise ProblemError(
+                    f"{name} was {wanted!r}, and the strategy has no step {kind.__name__}, of which it is a figure: "
+                    "leave it out, or give a strategy that has one."
+                )
         if initial is not None:
             found = found._with(Initial, points=initial)
         if confirming_share is not None:

@@ -45,8 +45,7 @@ class TaskValues(NamedTuple):
 
     def judged_anew(self) -> "TaskValues":
         """The same by random numbers that had no say in where each task is best, if the rule has any."""
-        independent = self.rule.independent(self.acquisition, self.context)
-        return self if independent is None else self._replace(acquisition=independent)
+        return self._replace(acquisition=self.rule.independent(self.acquisition, self.context))
 
     def rough(self) -> "TaskValues | None":
         """What is good enough to leave a few of many points, in less time; None where nothing is."""

@@ -61,21 +61,22 @@ def _before(settings: Mapping[str, object]) -> object:
     """The strategy as it is stored, in whatever form."""
     if "rule" in settings and "strategy" not in settings:  # as it was stored before there were strategies
         return {"rule": _renamed(settings["rule"])}
-    return _renamed(settings.get("strategy"))
+    kept = settings.get("strategy")
+    if isinstance(kept, dict) and isinstance(steps := kept.get("steps"), list):
+        of_today = [{**each, "rule": _renamed(each["rule"])} if _has_rule(each) else each for each in steps]
+        return {**kept, "steps": of_today}
+    return kept
 
 
-def _renamed(stored: object) -> object:
-    """The same, with rules by their names of today: PESC by expectation propagation was "pesc" with other options."""
-    if isinstance(stored, list):
-        return [_renamed(each) for each in stored]
-    if not isinstance(stored, dict):
-        return stored
-    if stored.get("name") == "pesc" and stored.get("options") in ("default", "ep", "paper"):
-        own = {name: value for name, value in stored.items() if name not in ("name", "options")}
-        if stored["options"] == "default":
-            return {"name": "pesc", **own}
-        return {"name": "pesc-ep", "options": "paper" if stored["options"] == "paper" else "default", **own}
-    return {name: _renamed(value) for name, value in stored.items()}
+def _has_rule(step: object) -> bool:
+    return isinstance(step, dict) and "rule" in step
+
+
+def _renamed(rule: object) -> object:
+    """The rule by its name of today: PESC by expectation propagation was "pesc" with other options."""
+    names = {"default": {"name": "pesc"}, "ep": {"name": "pesc-ep"}, "paper": {"name": "pesc-ep", "options": "paper"}}
+    options = rule.get("options") if isinstance(rule, dict) and rule.get("name") == "pesc" else None
+    return names[options] if isinstance(options, str) and options in names else rule
 
 
 def _stored(before: object) -> tuple[Strategy, Exception | None]:
@@ -88,10 +89,9 @@ def _stored(before: object) -> tuple[Strategy, Exception | None]:
             return Strategy.default(before["rule"]), None
         return Strategy.default() if before is None else Strategy.of(before), None
     except (ProblemError, TypeError, ValueError, RecursionError) as error:
-        steps = before.get("steps") if isinstance(before, dict) else None
-        known = [each for each in steps if isinstance(each, dict) and each.get("step") in STEPS] if steps else []
         with suppress(ProblemError, TypeError, ValueError, RecursionError):
-            return Strategy.of(known), error
+            steps = before.get("steps", ()) if isinstance(before, dict) else ()
+            return Strategy.of([each for each in steps if isinstance(each, dict) and each.get("step") in STEPS]), error
         return Strategy.default(), error
 
 

@@ -15,6 +15,7 @@ def rule_in(run: RunTable) -> "Rule | None":
     """The rule by its name or its table; None if the file says nothing of it.
 
     Older files have `setting` and `samples` beside it: of "pesc", these were of expectation propagation.
+    A ProblemError if the rule does not have them.
     """
     if run.rule is None and run.setting is None and run.samples is None:
         return None
@@ -23,6 +24,11 @@ def rule_in(run: RunTable) -> "Rule | None":
     beside = {} if run.samples is None else {"samples": run.samples}
     if run.rule in (None, "pesc") and (beside or run.setting in ("ep", "paper")):
         return rule_of("pesc-ep", options="paper" if run.setting == "paper" else "default", **beside)
+    if run.setting is not None and run.rule not in (None, "pesc"):
+        raise ProblemError(
+            f"setting was {run.setting!r}, beside another rule than 'pesc': leave it out, or write "
+            f'rule = {{ name = "pesc-ep", options = "paper" }}.'
+        )
     return rule_of(run.rule or "pesc", **beside)
 
 

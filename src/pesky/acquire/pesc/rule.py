@@ -90,8 +90,8 @@ class PredictiveEntropySearch(Rule):
         with context.timed("samples"):
             return before.beside(context, self.resolution(context.asked), SMALLEST_GROUP)
 
-    def independent(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction | None:
-        return self.update(before, context)
+    def independent(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
+        return before if before.optima is None else self._on_cells(context, before.optima)
 
     def update(self, before: AcquisitionFunction, context: Context) -> AcquisitionFunction:
         """Keep the cells, and follow the new data (METHOD 20.2)."""
